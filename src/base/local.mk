@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# A new file of this folder: add its name below, headers and tables too.
+noinst_LIBRARIES += src/base/libhf_base.a
+src_base_libhf_base_a_SOURCES = \
+	src/base/buf.c \
+	src/base/buf.h \
+	src/base/err.c \
+	src/base/err.def \
+	src/base/err.h \
+	src/base/field.c \
+	src/base/field.h \
+	src/base/field_decode.c \
+	src/base/json.c \
+	src/base/json.h \
+	src/base/sys.c \
+	src/base/sys.h \
+	src/base/time.h \
+	src/base/utf8.c \
+	src/base/utf8.h
