@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# A new file of this folder: add its name below, headers and tables too.
+# lockrun links everything in (configure's --with-shared-libs: nothing).
+#bin_PROGRAMS += lockrun
+#lockrun_SOURCES = \
+#	cmd/lockrun/main.c
+#if STATIC_LOCKRUN
+#lockrun_SOURCES += cmd/lockrun/noload.c
+#endif
+#lockrun_LDFLAGS = $(HF_LOCKRUN_LDFLAGS)
+#lockrun_LDADD = $(HF_LOCAL_LIBS) $(HF_EXTERN_LIBS)

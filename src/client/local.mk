@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+# A new file of this folder: add its name below, headers and tables too.
+noinst_LIBRARIES += src/client/libhf_client.a
+src_client_libhf_client_a_SOURCES =

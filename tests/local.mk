@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# A suite is one line: SUITES += NAME, and its items in suite_NAME.
+# An item is a test program (listed in check_PROGRAMS too; cmocka, or one whose
+# last line is "N passed, N failed"), a script, or a folder of .bats files.
+# jobs_NAME = 1 runs its items one by one; needs_NAME lists programs that its
+# items call. `make check-NAME` runs one suite; tests/run says the rest.
+#
+# A new unit test tests/unit/test_X.c: its name in suite_unit, and one line
+# tests_unit_test_X_LDADD that names the libraries it may use, no higher ones,
+# and -lcmocka:
+#     tests_unit_test_buf_LDADD = $(HF_BASE_LIBS) $(CMOCKA_LIBS)
+
+# What a program links that stands on a folder, in link order.
+HF_BASE_LIBS = src/base/libhf_base.a
+HF_STORE_LIBS = src/store/libhf_store.a $(HF_BASE_LIBS)
+HF_SIM_LIBS = src/store/libhf_sim.a $(HF_STORE_LIBS)
+HF_SQLITE_LIBS = src/store/libhf_sqlite.a $(HF_STORE_LIBS) $(SQLITE_LIBS)
+HF_CORE_LIBS = src/core/libhf_core.a $(HF_STORE_LIBS)
+HF_SERVICE_LIBS = src/service/libhf_service.a $(HF_CORE_LIBS)
+# A tool on this machine's own store, and what of it comes from elsewhere.
+HF_LOCAL_LIBS = src/client/libhf_client.a src/service/libhf_service.a \
+	src/core/libhf_core.a src/store/libhf_sqlite.a $(HF_STORE_LIBS)
+HF_EXTERN_LIBS = $(SQLITE_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)
+
+EXTRA_DIST += tests/run tests/arch tests/quality
+
+# Rules of the tree that no compiler checks.
+SUITES += arch
+suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
+	tests/arch/programs tests/arch/selftest
+
+# Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
+SUITES += quality
+suite_quality = tests/quality/check-format tests/quality/cppcheck \
+	tests/quality/asan tests/quality/valgrind tests/quality/analyzer \
+	tests/quality/distcheck
+
+# Which suites the other builds repeat: all that run our own code in C for
+# asan and ubsan, test programs alone for valgrind, quick ones for distcheck.
+SANITIZED_SUITES = arch
+VALGRIND_SUITES = arch
+DISTCHECK_SUITES = arch
