@@ -4,11 +4,7 @@
 # last line is "N passed, N failed"), a script, or a folder of .bats files.
 # jobs_NAME = 1 runs its items one by one; needs_NAME lists programs that its
 # items call. `make check-NAME` runs one suite; tests/run says the rest.
-#
-# A new unit test tests/unit/test_X.c: its name in suite_unit, and one line
-# tests_unit_test_X_LDADD that names the libraries it may use, no higher ones,
-# and -lcmocka:
-#     tests_unit_test_buf_LDADD = $(HF_BASE_LIBS) $(CMOCKA_LIBS)
+# Unit tests have a list of their own: tests/unit/local.mk.
 
 # What a program links that stands on a folder, in link order.
 HF_BASE_LIBS = src/base/libhf_base.a
@@ -29,6 +25,8 @@ SUITES += arch
 suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
 	tests/arch/programs tests/arch/selftest
 
+include tests/unit/local.mk
+
 # Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
 SUITES += quality
 suite_quality = tests/quality/check-format tests/quality/cppcheck \
@@ -37,6 +35,6 @@ suite_quality = tests/quality/check-format tests/quality/cppcheck \
 
 # Which suites the other builds repeat: all that run our own code in C for
 # asan and ubsan, test programs alone for valgrind, quick ones for distcheck.
-SANITIZED_SUITES = arch
-VALGRIND_SUITES = arch
-DISTCHECK_SUITES = arch
+SANITIZED_SUITES = unit
+VALGRIND_SUITES = unit
+DISTCHECK_SUITES = arch unit

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Unit tests: one program for each subject. A new one, tests/unit/test_X.c: its
+# name in suite_unit, and one line that names the libraries it may use (of its
+# folder and below, tests/local.mk; no higher ones):
+#     tests_unit_test_X_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+# A test that fails allocations (tests/lib/nth_malloc.h) has this line as well:
+#     tests_unit_test_X_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+SUITES += unit
+suite_unit = \
+	tests/unit/test_buf \
+	tests/unit/test_err \
+	tests/unit/test_field \
+	tests/unit/test_json \
+	tests/unit/test_utf8
+check_PROGRAMS += $(suite_unit)
+
+check_LIBRARIES += tests/lib/libhf_test.a
+tests_lib_libhf_test_a_SOURCES = \
+	tests/lib/cmocka_all.h \
+	tests/lib/nth_malloc.c \
+	tests/lib/nth_malloc.h
+
+HF_UNIT_LIBS = tests/lib/libhf_test.a $(CMOCKA_LIBS)
+HF_NTH_MALLOC = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+tests_unit_test_buf_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_buf_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_err_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_field_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
+tests_unit_test_field_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_json_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
+tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_utf8_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
