@@ -14,4 +14,17 @@ src_store_libhf_sqlite_a_SOURCES = \
 
 check_LIBRARIES += src/store/libhf_sim.a
 src_store_libhf_sim_a_SOURCES = \
-	src/store/sim.h
+	src/store/sim.c \
+	src/store/sim.h \
+	src/store/sim_carry.c \
+	src/store/sim_clock.h \
+	src/store/sim_lease.c \
+	src/store/sim_queue.c \
+	src/store/sim_queue.h \
+	src/store/sim_random.h \
+	src/store/sim_snapshot.c \
+	src/store/sim_state.c \
+	src/store/sim_state.h \
+	src/store/sim_txn.c \
+	src/store/sim_watch.c \
+	src/store/sim_world.h
