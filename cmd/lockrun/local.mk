@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A new file of this folder: add its name below, headers and tables too.
-# lockrun links everything in (configure's --with-shared-libs: nothing).
+# lockrun links everything in, so that its start costs as little as may be
+# (docs/decisions.md); configure can change that.
 #bin_PROGRAMS += lockrun
 #lockrun_SOURCES = \
 #	cmd/lockrun/main.c
