@@ -204,7 +204,13 @@ static enum hf_err parse(const char *text, size_t size, json_t **root,
                             "objects within objects deeper than %d",
                             HF_FIELD_DEPTH_MAX);
     *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    if (!*root && json_error_code(&why) == json_error_out_of_memory)
+    /* Of some allocations that fail the parser says "invalid token": good
+     * bytes would be called damaged. A second run tells which it was. */
+    if (!*root && json_error_code(&why) == json_error_invalid_syntax)
+        *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    /* Of others it says only that there is no result. */
+    if (!*root && (json_error_code(&why) == json_error_out_of_memory ||
+                   why.text[0] == '\0'))
         return hf_error_set(error, HF_ERR_NOMEM, "memory ran out");
     if (!*root)
         return hf_error_set(error, HF_ERR_USAGE, "at byte %d: %s", why.position,

@@ -11,14 +11,20 @@ suite_unit = \
 	tests/unit/test_err \
 	tests/unit/test_field \
 	tests/unit/test_json \
+	tests/unit/test_sys \
+	tests/unit/test_sys_fake \
 	tests/unit/test_utf8
 check_PROGRAMS += $(suite_unit)
 
 check_LIBRARIES += tests/lib/libhf_test.a
 tests_lib_libhf_test_a_SOURCES = \
 	tests/lib/cmocka_all.h \
+	tests/lib/folder.c \
+	tests/lib/folder.h \
 	tests/lib/nth_malloc.c \
-	tests/lib/nth_malloc.h
+	tests/lib/nth_malloc.h \
+	tests/lib/sys_fake.c \
+	tests/lib/sys_fake.h
 
 HF_UNIT_LIBS = tests/lib/libhf_test.a $(CMOCKA_LIBS)
 HF_NTH_MALLOC = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -30,4 +36,6 @@ tests_unit_test_field_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_field_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_json_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_sys_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_sys_fake_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utf8_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
