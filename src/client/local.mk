@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A new file of this folder: add its name below, headers and tables too.
 noinst_LIBRARIES += src/client/libhf_client.a
-src_client_libhf_client_a_SOURCES =
+src_client_libhf_client_a_SOURCES = \
+	src/client/deadline.c \
+	src/client/deadline.h \
+	src/client/state_file.c \
+	src/client/state_file.h
