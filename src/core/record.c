@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/field.h"
+
+static const struct hf_field holder_fields[] = {
+    HF_FIELD(struct hf_holder, version, U32, ALWAYS),
+    HF_FIELD(struct hf_holder, grant, HEX, ALWAYS),
+    HF_FIELD(struct hf_holder, session, TEXT, ALWAYS),
+    HF_FIELD_NAMES(struct hf_holder, mode, ALWAYS, hf_mode_names),
+    HF_FIELD(struct hf_holder, class_name, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_holder, host, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_holder, pid, U32, OPTIONAL),
+    HF_FIELD(struct hf_holder, pid_namespace, U64, OPTIONAL),
+    HF_FIELD(struct hf_holder, uid, U32, OPTIONAL),
+    HF_FIELD(struct hf_holder, program, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_holder, note, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_holder, since_wall_ms, I64, OPTIONAL),
+    HF_FIELD(struct hf_holder, since_steady_ms, I64, OPTIONAL),
+    HF_FIELD_END,
+};
+
+static const struct hf_field session_fields[] = {
+    HF_FIELD(struct hf_session_record, version, U32, ALWAYS),
+    HF_FIELD(struct hf_session_record, uid, U32, OPTIONAL),
+    HF_FIELD(struct hf_session_record, host, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_session_record, pid, U32, OPTIONAL),
+    HF_FIELD(struct hf_session_record, since_wall_ms, I64, OPTIONAL),
+    HF_FIELD_END,
+};
+
+static const struct hf_field epoch_fields[] = {
+    HF_FIELD(struct hf_epoch_record, version, U32, ALWAYS),
+    HF_FIELD(struct hf_epoch_record, epoch, U32, ALWAYS),
+    HF_FIELD(struct hf_epoch_record, sealed, BOOL, OPTIONAL),
+    HF_FIELD(struct hf_epoch_record, store_id, HEX, ALWAYS),
+    HF_FIELD(struct hf_epoch_record, by, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_epoch_record, why, TEXT, OPTIONAL),
+    HF_FIELD(struct hf_epoch_record, at_wall_ms, I64, OPTIONAL),
+    HF_FIELD_END,
+};
+
+void hf_hex(const uint8_t *bytes, size_t size, char *to)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t i;
+
+    for (i = 0; i < size; i++) {
+        to[2 * i] = digits[bytes[i] >> 4];
+        to[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    to[2 * size] = '\0';
+}
+
+void hf_path_of(char to[HF_PATH_SIZE], const char *noun, const char *rest)
+{
+    snprintf(to, HF_PATH_SIZE, HF_PATH_ROOT "%s/%s", noun, rest);
+}
+
+void hf_path_of_hold(char to[HF_PATH_SIZE], const struct hf_hold_ref *hold)
+{
+    char id[2 * HF_GRANT_ID_SIZE + 1];
+
+    hf_hex(hold->grant, HF_GRANT_ID_SIZE, id);
+    if (hold->mode == HF_SHARED)
+        snprintf(to, HF_PATH_SIZE, HF_PATH_ROOT "share/%.*s//%s",
+                 HF_KEY_BYTES_MAX, hold->key, id);
+    else
+        snprintf(to, HF_PATH_SIZE, HF_PATH_ROOT "hold/%.*s", HF_KEY_BYTES_MAX,
+                 hold->key);
+}
+
+void hf_paths_make(struct hf_paths *paths, const char *key, const char *session,
+                   const uint8_t grant[HF_GRANT_ID_SIZE])
+{
+    char id[2 * HF_GRANT_ID_SIZE + 1] = "";
+    char rest[HF_PATH_SIZE];
+
+    memset(paths, 0, sizeof(*paths));
+    snprintf(paths->epoch, HF_PATH_SIZE, HF_PATH_ROOT "epoch");
+    if (session)
+        hf_path_of(paths->session, "session", session);
+    hf_path_of(paths->hold, "hold", key);
+    snprintf(rest, sizeof(rest), "%.*s//", HF_KEY_BYTES_MAX, key);
+    hf_path_of(paths->shares, "share", rest);
+    hf_path_of(paths->waits, "wait", rest);
+    if (!grant)
+        return;
+    hf_hex(grant, HF_GRANT_ID_SIZE, id);
+    snprintf(rest, sizeof(rest), "%.*s//%s", HF_KEY_BYTES_MAX, key, id);
+    hf_path_of(paths->share, "share", rest);
+    hf_path_of(paths->wait, "wait", rest);
+}
+
+static enum hf_err encode(const struct hf_field *fields, const void *record,
+                          struct hf_value *to)
+{
+    struct hf_buf buf;
+    enum hf_err err;
+
+    hf_buf_init(&buf, sizeof(to->text) - 1);
+    err = hf_field_encode(fields, record, &buf);
+    if (!err) {
+        memcpy(to->text, buf.data, buf.size);
+        to->size = buf.size;
+    }
+    hf_buf_clear(&buf);
+    return err;
+}
+
+enum hf_err hf_record_encode_holder(const struct hf_holder *holder,
+                                    struct hf_value *to)
+{
+    return encode(holder_fields, holder, to);
+}
+
+enum hf_err hf_record_encode_session(const struct hf_session_record *session,
+                                     struct hf_value *to)
+{
+    return encode(session_fields, session, to);
+}
+
+enum hf_err hf_record_encode_epoch(const struct hf_epoch_record *epoch,
+                                   struct hf_value *to)
+{
+    return encode(epoch_fields, epoch, to);
+}
+
+static enum hf_err decode(const struct hf_field *fields, struct hf_bytes value,
+                          void *record, const uint32_t *version,
+                          const char *what, struct hf_error *error)
+{
+    struct hf_error inner;
+
+    if (hf_field_decode(fields, value.data, value.size, record, &inner))
+        return hf_error_set(error, HF_ERR_DAMAGED,
+                            "the store's %s record cannot be read: %.300s",
+                            what, inner.text);
+    if (*version != HF_RECORD_VERSION)
+        return hf_error_set(error, HF_ERR_DAMAGED,
+                            "the store's %s record has version %u; this "
+                            "program knows %d",
+                            what, (unsigned)*version, HF_RECORD_VERSION);
+    return HF_ERR_OK;
+}
+
+enum hf_err hf_record_decode_holder(struct hf_bytes value,
+                                    struct hf_holder *holder,
+                                    struct hf_error *error)
+{
+    return decode(holder_fields, value, holder, &holder->version, "hold",
+                  error);
+}
+
+enum hf_err hf_record_decode_epoch(struct hf_bytes value,
+                                   struct hf_epoch_record *epoch,
+                                   struct hf_error *error)
+{
+    return decode(epoch_fields, value, epoch, &epoch->version, "epoch", error);
+}
+
+enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
+                           struct hf_hold_info *info, struct hf_error *error)
+{
+    static const struct {
+        const char *root;
+        enum hf_hold_kind kind;
+    } kinds[] = {
+        {HF_PATH_ROOT "hold/", HF_HOLD},
+        {HF_PATH_ROOT "share/", HF_SHARE},
+        {HF_PATH_ROOT "wait/", HF_WAITER},
+    };
+    struct hf_bytes key = record->key;
+    size_t i;
+
+    memset(info, 0, sizeof(*info));
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        size_t root = strlen(kinds[i].root);
+
+        if (key.size < root || memcmp(key.data, kinds[i].root, root) != 0)
+            continue;
+        info->kind = kinds[i].kind;
+        key.data += root;
+        key.size -= root;
+        break;
+    }
+    if (info->kind != HF_HOLD && key.size > 2 + 2 * HF_GRANT_ID_SIZE)
+        key.size -= 2 + 2 * HF_GRANT_ID_SIZE;
+    if (i == sizeof(kinds) / sizeof(kinds[0]) || key.size >= HF_KEY_SIZE)
+        return hf_error_set(error, HF_ERR_DAMAGED,
+                            "the store has a key that is no hold's");
+    memcpy(info->key, key.data, key.size);
+    info->created = record->created;
+    info->lease = record->lease;
+    if (info->kind != HF_WAITER)
+        (void)hf_token_make(epoch, record->changed, &info->token);
+    return hf_record_decode_holder(record->value, &info->who, error);
+}

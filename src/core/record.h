@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands in the store: under which keys, as which JSON. Used inside the
+ * core only. Every path begins with HF_PATH_ROOT; KEY has no empty segment, so
+ * that "KEY//" is a prefix of nothing but what belongs to KEY.
+ *
+ *   epoch              epoch, binding, who advanced it and why
+ *   session/ID         identity, host, start                  (session's lease)
+ *   hold/KEY           who holds it                           (session's lease)
+ *   share/KEY//GRANT   who holds it shared                    (session's lease)
+ *   wait/KEY//GRANT    who waits; order is creation revision  (waiter's lease)
+ */
+#ifndef HF_CORE_RECORD_H
+#define HF_CORE_RECORD_H
+
+#include "base/buf.h"
+#include "core/request.h"
+
+#define HF_PATH_ROOT "holdfast/"
+enum { HF_PATH_SIZE = 9 + 6 + HF_KEY_BYTES_MAX + 2 + 32 + 1 };
+enum { HF_RECORD_VERSION = 1, HF_RECORD_SIZE = 4096 };
+
+/* The store keys around one lock key, one session and one grant. */
+struct hf_paths {
+    char epoch[HF_PATH_SIZE];
+    char session[HF_PATH_SIZE];
+    char hold[HF_PATH_SIZE];
+    char shares[HF_PATH_SIZE]; /* prefix */
+    char share[HF_PATH_SIZE];
+    char waits[HF_PATH_SIZE]; /* prefix */
+    char wait[HF_PATH_SIZE];
+};
+
+/* `session` and `grant` may be NULL: their paths are then empty. */
+void hf_paths_make(struct hf_paths *paths, const char *key, const char *session,
+                   const uint8_t grant[HF_GRANT_ID_SIZE]);
+/* "holdfast/hold/" + prefix and its like; `noun` is "hold", "share", "wait". */
+void hf_path_of(char to[HF_PATH_SIZE], const char *noun, const char *rest);
+
+/* Where this hold stands: hold/KEY or share/KEY//GRANT. */
+void hf_path_of_hold(char to[HF_PATH_SIZE], const struct hf_hold_ref *hold);
+
+static inline struct hf_bytes hf_bytes_of(const char *text)
+{
+    return (struct hf_bytes){text, __builtin_strlen(text)};
+}
+
+struct hf_epoch_record {
+    uint32_t version;
+    uint32_t epoch;
+    bool sealed;
+    uint8_t store_id[16];
+    char by[HF_HOST_SIZE];
+    char why[HF_NOTE_SIZE];
+    int64_t at_wall_ms;
+};
+
+struct hf_session_record {
+    uint32_t version;
+    uint32_t uid;
+    char host[HF_HOST_SIZE];
+    uint32_t pid;
+    int64_t since_wall_ms;
+};
+
+/* An encoded record, ready for a put. */
+struct hf_value {
+    char text[HF_RECORD_SIZE];
+    size_t size;
+};
+
+enum hf_err hf_record_encode_holder(const struct hf_holder *holder,
+                                    struct hf_value *to);
+enum hf_err hf_record_encode_session(const struct hf_session_record *session,
+                                     struct hf_value *to);
+enum hf_err hf_record_encode_epoch(const struct hf_epoch_record *epoch,
+                                   struct hf_value *to);
+/* Errors: DAMAGED, with a sentence: the record is not of our making. */
+enum hf_err hf_record_decode_holder(struct hf_bytes value,
+                                    struct hf_holder *holder,
+                                    struct hf_error *error);
+enum hf_err hf_record_decode_epoch(struct hf_bytes value,
+                                   struct hf_epoch_record *epoch,
+                                   struct hf_error *error);
+
+/*
+ * A store record of kind hold, share or waiter as info. `epoch` makes the
+ * token. Errors: DAMAGED.
+ */
+enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
+                           struct hf_hold_info *info, struct hf_error *error);
+
+void hf_hex(const uint8_t *bytes, size_t size, char *to);
+
+#endif
