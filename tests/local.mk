@@ -23,7 +23,7 @@ EXTRA_DIST += tests/run tests/arch tests/quality
 # Rules of the tree that no compiler checks.
 SUITES += arch
 suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
-	tests/arch/programs tests/arch/selftest
+	tests/arch/programs tests/arch/selftest tests/arch/runner
 
 include tests/unit/local.mk
 
