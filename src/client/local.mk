@@ -4,5 +4,8 @@ noinst_LIBRARIES += src/client/libhf_client.a
 src_client_libhf_client_a_SOURCES = \
 	src/client/deadline.c \
 	src/client/deadline.h \
+	src/client/session.c \
+	src/client/session.h \
 	src/client/state_file.c \
-	src/client/state_file.h
+	src/client/state_file.h \
+	src/client/transport.h

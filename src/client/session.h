@@ -76,11 +76,16 @@ struct hf_time hf_session_wake_at(const struct hf_session *session);
 void hf_session_acquire(struct hf_session *session,
                         const struct hf_session_want *want, struct hf_time now,
                         struct hf_wall wall);
-/* After GRANTED: what runs (see HF_PHASE_*); tells the store. STARTED before
- * the job is spawned, GONE when the kernel says that nothing of it is left. */
-void hf_session_job(struct hf_session *session, enum hf_lease_phase phase,
-                    const char *cgroup, struct hf_time now,
-                    struct hf_wall wall);
+/*
+ * After GRANTED: what runs (see HF_PHASE_*); tells the store. STARTED before
+ * the job is spawned, GONE when the kernel says that nothing of it is left.
+ * Unless STARTED returned HF_ERR_OK no job may be started: the store would take
+ * our death for the job's. On a store elsewhere it returns OK at once.
+ */
+enum hf_err hf_session_job(struct hf_session *session,
+                           enum hf_lease_phase phase, const char *cgroup,
+                           struct hf_time now, struct hf_wall wall)
+    __attribute__((warn_unused_result));
 /* The job is gone: give the key back. Ends in RELEASED, also when the store
  * cannot be reached (hf_session_error then says so). */
 void hf_session_release(struct hf_session *session, struct hf_time now,
