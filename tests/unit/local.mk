@@ -9,12 +9,16 @@ SUITES += unit
 suite_unit = \
 	tests/unit/test_buf \
 	tests/unit/test_deadline \
+	tests/unit/test_duration \
 	tests/unit/test_err \
+	tests/unit/test_escape \
 	tests/unit/test_field \
 	tests/unit/test_json \
+	tests/unit/test_spelling \
 	tests/unit/test_state_file \
 	tests/unit/test_sys \
 	tests/unit/test_sys_fake \
+	tests/unit/test_utc \
 	tests/unit/test_utf8
 check_PROGRAMS += $(suite_unit)
 
@@ -35,13 +39,17 @@ tests_unit_test_buf_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_buf_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_deadline_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)
+tests_unit_test_duration_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_err_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_escape_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_field_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_field_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_json_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_spelling_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_state_file_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)
 tests_unit_test_sys_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_sys_fake_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_utc_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utf8_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
