@@ -4,6 +4,10 @@ noinst_LIBRARIES += src/client/libhf_client.a
 src_client_libhf_client_a_SOURCES = \
 	src/client/deadline.c \
 	src/client/deadline.h \
+	src/client/local.c \
+	src/client/local.h \
+	src/client/local_over.c \
+	src/client/local_over.h \
 	src/client/session.c \
 	src/client/session.h \
 	src/client/state_file.c \
