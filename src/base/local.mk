@@ -26,4 +26,5 @@ src_base_libhf_base_a_SOURCES = \
 	src/base/utc.h \
 	src/base/utf8.c \
 	src/base/utf8.h \
+	src/base/yaml.c \
 	src/base/yaml.h

@@ -2,11 +2,11 @@
 /*
  * A strict subset of YAML read into a small tree that remembers the line and
  * column of everything, so that each complaint can say where. Not a YAML
- * library: no anchors, aliases, tags, merge keys, directives, doubled keys,
- * keys that are no plain words, second documents; bounded in size, depth and
- * number of nodes. Scalars stay text: what they mean is their reader's to
- * judge. Linked only by who reads class files and settings (it pulls in
- * libyaml).
+ * library: no anchors, aliases, tags, merge keys, directives, doubled or
+ * compound keys, second documents, nor characters that would show a reviewer
+ * something else than what stands there; bounded in size, depth and number of
+ * nodes. Scalars stay text: what they mean is their reader's to judge. Linked
+ * only by who reads class files and settings (it pulls in libyaml).
  */
 #ifndef HF_BASE_YAML_H
 #define HF_BASE_YAML_H
@@ -20,7 +20,7 @@
 enum {
     HF_YAML_BYTES_MAX = 65536, /* a class file of 200 lines has 8 KB */
     HF_YAML_DEPTH_MAX = 16,
-    HF_YAML_NODES_MAX = 8192
+    HF_YAML_NODES_MAX = 4096
 };
 
 enum hf_yaml_kind { HF_YAML_SCALAR, HF_YAML_MAP, HF_YAML_LIST };

@@ -19,7 +19,8 @@ suite_unit = \
 	tests/unit/test_sys \
 	tests/unit/test_sys_fake \
 	tests/unit/test_utc \
-	tests/unit/test_utf8
+	tests/unit/test_utf8 \
+	tests/unit/test_yaml
 check_PROGRAMS += $(suite_unit)
 
 check_LIBRARIES += tests/lib/libhf_test.a
@@ -53,3 +54,5 @@ tests_unit_test_sys_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_sys_fake_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utc_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utf8_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_yaml_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(YAML_LIBS)
+tests_unit_test_yaml_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
