@@ -5,13 +5,13 @@ c1 open -> done
 commits 0
 c1 acquire k -> granted T1
 commits 2                      # the epoch record of a new store, and this
-c1 release -> done
+c1 release last -> done
 commits 1
 c1 close -> done
 commits 0
 c1 open -> done
 c1 acquire k -> granted T2
-c1 release -> done
+c1 release last -> done
 commits 2
 T1 < T2
 

@@ -9,11 +9,10 @@
  *                                          lost | failed WORD | waiting
  *   c1 hears -> granted T1    the answer to what was left waiting (or silence)
  *   c1 renew -> stands | gone | lost | failed WORD
- *   c1 release [T1] -> done | not-held | failed WORD      (default: its last)
- *   c1 leaves -> done         cancels its acquire, nothing is said about it
- *   c1 close -> done          c1 dies [alone]
- *   c1 job started|gone -> done
- *   c1 advance [now] -> epoch N | failed WORD
+ *   c1 release [T1] [last] -> done | not-held | failed WORD   (T1 or its
+ * newest; last: nothing else hangs on the session) c1 leaves -> done cancels
+ * its acquire, nothing is said about it c1 close -> done          c1 dies
+ * [alone] c1 job started|gone -> done c1 advance [now] -> epoch N | failed WORD
  *   pass TIME                 time goes by; everybody is looked after
  *   fault NAME [CHANCE]       a switch of store/sim.h; calm turns all off
  *   snapshot                  restore rising|epoch|new-life
@@ -406,10 +405,13 @@ static void do_release(struct story *story, struct client *client)
         hold.token = story->tokens[name];
     request.holds = &hold;
     request.hold_count = 1;
+    request.last = has(story, "last");
     if (!ask(story, client, &request)) {
         compare(story, "silence");
         return;
     }
+    if (request.last)
+        client->session.revision = 0;
     compare(story, plain_answer(&request, text));
     hf_request_clear(&request);
 }
