@@ -14,10 +14,13 @@ suite_unit = \
 	tests/unit/test_escape \
 	tests/unit/test_field \
 	tests/unit/test_json \
+	tests/unit/test_key \
+	tests/unit/test_session \
 	tests/unit/test_spelling \
 	tests/unit/test_state_file \
 	tests/unit/test_sys \
 	tests/unit/test_sys_fake \
+	tests/unit/test_token \
 	tests/unit/test_utc \
 	tests/unit/test_utf8 \
 	tests/unit/test_yaml
@@ -56,3 +59,7 @@ tests_unit_test_utc_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utf8_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_yaml_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(YAML_LIBS)
 tests_unit_test_yaml_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_key_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+tests_unit_test_session_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
+	$(HF_CORE_LIBS)
+tests_unit_test_token_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
