@@ -8,6 +8,8 @@
 SUITES += unit
 suite_unit = \
 	tests/unit/test_buf \
+	tests/unit/test_class_file \
+	tests/unit/test_classes \
 	tests/unit/test_deadline \
 	tests/unit/test_duration \
 	tests/unit/test_err \
@@ -15,6 +17,7 @@ suite_unit = \
 	tests/unit/test_field \
 	tests/unit/test_json \
 	tests/unit/test_key \
+	tests/unit/test_local \
 	tests/unit/test_session \
 	tests/unit/test_spelling \
 	tests/unit/test_state_file \
@@ -41,6 +44,14 @@ HF_NTH_MALLOC = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 tests_unit_test_buf_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_buf_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_class_file_LDADD = $(HF_UNIT_LIBS) $(HF_SERVICE_LIBS) \
+	$(YAML_LIBS)
+tests_unit_test_classes_LDADD = $(HF_UNIT_LIBS) $(HF_SERVICE_LIBS) $(YAML_LIBS)
+tests_unit_test_classes_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_local_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
+	src/service/libhf_service.a src/core/libhf_core.a $(HF_SIM_LIBS) \
+	$(JANSSON_LIBS) $(YAML_LIBS)
+tests_unit_test_local_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_deadline_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)
 tests_unit_test_duration_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
