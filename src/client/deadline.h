@@ -2,8 +2,8 @@
 /*
  * The local deadline: by when the holder has stopped. Pure arithmetic on the
  * steady clock; the simulator runs this very code. Invariant: counted from when
- * the last answered keepalive was *sent*, it comes before the store can let
- * the lease lapse, for clocks whose rates differ by less than 1/128 (7,812 ppm).
+ * the last answered keepalive was *sent*, it comes before the store can let the
+ * lease lapse, for clocks whose rates differ by less than 1/128 (7,812 ppm).
  */
 #ifndef HF_CLIENT_DEADLINE_H
 #define HF_CLIENT_DEADLINE_H

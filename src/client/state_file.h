@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LOCK_STATE: the first 512 bytes of a session file, where a job reads how
- * long its lease is good for. Format in docs/internals/state-file.md, made to be
+ * LOCK_STATE: the first 512 bytes of a session file, where a job reads how long
+ * its lease is good for. Format in docs/internals/state-file.md, made to be
  * read by any language: lines of text, each `word value`, the last one a
  * checksum. Written by lockrun, read by `lockfence held`.
  */

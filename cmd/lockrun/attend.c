@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The second part of a run: the job, its lease, and the end of both. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "cmd/lockrun/environment.h"
+#include "cmd/lockrun/run.h"
+
+/* So long at least what was killed is waited for, when the lease is over. */
+#define GIVE_UP_AFTER hf_span_ms(5000)
+
+static enum hf_err tell_phase(struct run *run, enum hf_lease_phase phase,
+                              const char *cgroup)
+{
+    run_turn(run);
+    return hf_session_job(run->session, phase, cgroup, run->now, run->wall);
+}
+
+/* Started: 0. Else an exit status, and nothing of the job is there. */
+static int start_in(struct run *run, struct spawn *spawn, size_t words_added)
+{
+    bool needs_no_cgroup = false;
+    struct hf_error error = {.text = ""};
+    int status;
+
+    if (tell_phase(run, HF_PHASE_STARTED,
+                   job_make_cgroup(&run->job, hf_session_id(run->session))))
+        return run_fail(run, hf_session_error(run->session));
+    status = job_start(&run->job, spawn, words_added, &needs_no_cgroup, &error);
+    if (needs_no_cgroup) {
+        job_drop_cgroup(&run->job);
+        if (tell_phase(run, HF_PHASE_STARTED, NULL))
+            return run_fail(run, hf_session_error(run->session));
+        status =
+            job_start(&run->job, spawn, words_added, &needs_no_cgroup, &error);
+    }
+    if (status)
+        say(&run->say, "%s", error.text);
+    return status;
+}
+
+static int start_job(struct run *run)
+{
+    const struct environment_words words = {
+        .token = hf_session_token(run->session),
+        .key = run->key,
+        .class_name = hf_session_rules(run->session)->name,
+        .session = hf_session_id(run->session),
+        .state = hf_session_state_path(run->session),
+    };
+    struct environment environment;
+    struct hf_error error;
+    struct spawn spawn = {
+        .program = &run->program,
+        .argv = run->options->command,
+        .signals = &run->signals,
+        .session_fd = hf_session_state_fd(run->session),
+        .closed = run->closed,
+    };
+    int status;
+
+    say_step(&run->say, "got the key, token %llu",
+             (unsigned long long)words.token);
+    if (environment_make(&environment, environ, &words, &error))
+        return run_fail(run, &error);
+    spawn.envp = environment.list;
+    keeper_write(&run->keeper, run->session, run->sys, &run->say);
+    if (program_sends_work_away(run->program.absolute))
+        say(&run->say,
+            "%s has its work done elsewhere: what it starts is not stopped "
+            "with the job, and goes on when the key is free",
+            run->program.name);
+    status = start_in(run, &spawn, environment.added);
+    environment_clear(&environment);
+    if (!status)
+        say_step(&run->say, "started %s, pid %d", run->program.absolute,
+                 (int)run->job.pid);
+    return status;
+}
+
+static struct hf_span grace_of(const struct run *run)
+{
+    return hf_session_deadline(run->session)->grace;
+}
+
+static void hear(struct run *run, enum hf_news news)
+{
+    const struct hf_deadline *deadline = hf_session_deadline(run->session);
+    struct hf_time end = hf_time_add(deadline->sent_at, deadline->ttl);
+    struct hf_time later = hf_time_add(run->now, GIVE_UP_AFTER);
+    struct hf_span left;
+
+    switch (news) {
+    case HF_NEWS_DOUBT:
+        say_step(&run->say, "the lease could not be renewed (%s); trying on",
+                 hf_session_error(run->session)->text);
+        break;
+    case HF_NEWS_RENEWED:
+        say_step(&run->say, "the lease is renewed again");
+        break;
+    case HF_NEWS_TERM:
+        left = hf_time_since(hf_deadline_kill_at(deadline), run->now);
+        say(&run->say,
+            "the lease of %s is running out (%s): the job is asked to end, and "
+            "killed in %s",
+            run->key, hf_session_error(run->session)->text,
+            hf_duration_print(hf_span_ms(hf_span_to_ms_up(left))).text);
+        job_ask(&run->job, HF_TIME_NEVER);
+        break;
+    case HF_NEWS_KILL:
+        say(&run->say, "the lease of %s is lost (%s): the job is killed",
+            run->key, hf_session_error(run->session)->text);
+        job_kill(&run->job, later.ns > end.ns ? later : end, run->now);
+        break;
+    case HF_NEWS_NONE:
+    case HF_NEWS_READY:
+    case HF_NEWS_GRANTED:
+    case HF_NEWS_BUSY:
+    case HF_NEWS_PLACE_LOST:
+    case HF_NEWS_RELEASED:
+    case HF_NEWS_ENDED:
+    case HF_NEWS_FAILED:
+        break;
+    }
+}
+
+static void hear_all(struct run *run)
+{
+    enum hf_news news = run_next_news(run);
+
+    while (news != HF_NEWS_NONE) {
+        hear(run, news);
+        news = run_next_news(run);
+    }
+    keeper_write(&run->keeper, run->session, run->sys, &run->say);
+}
+
+static void take_signals(struct run *run)
+{
+    struct arrived arrived;
+    bool has_child_news = false;
+
+    while (signals_next(&run->signals, &arrived)) {
+        if (arrived.number == SIGCHLD)
+            has_child_news = true;
+        else
+            job_signal(&run->job, &arrived);
+    }
+    run_turn(run);
+    if (has_child_news || run->job.events_fd >= 0)
+        job_look(&run->job, run->now);
+    while (!run->job.has_ended && job_wants_stop(&run->job)) {
+        job_stand_still(&run->job);
+        run_turn(run);
+        job_look(&run->job, run->now);
+    }
+}
+
+static void check_max_run(struct run *run)
+{
+    if (run->is_over_max_run || !hf_time_reached(run->max_run_at, run->now))
+        return;
+    run->is_over_max_run = true;
+    run->max_run_at = HF_TIME_NEVER;
+    say(&run->say,
+        "the job on %s ran as long as it may (--max-run): it is asked to end, "
+        "and killed in %s",
+        run->key, hf_duration_print(grace_of(run)).text);
+    job_ask(&run->job, hf_time_add(run->now, grace_of(run)));
+}
+
+/* The loop: until nothing of the job is left, or what is left cannot be ended.
+ */
+static void attend_job(struct run *run)
+{
+    while (!run->job.is_gone && !run->job.given_up) {
+        hear_all(run);
+        check_max_run(run);
+        job_tick(&run->job, run->now);
+        if (run->job.is_gone || run->job.given_up)
+            break;
+        run_wait(run, hf_time_min(job_wake_at(&run->job), run->max_run_at),
+                 run->job.events_fd);
+        take_signals(run);
+    }
+}
+
+static void set_max_run(struct run *run)
+{
+    struct hf_span most =
+        hf_span_ms(hf_session_rules(run->session)->hold_max_ms);
+
+    run->max_run_at = HF_TIME_NEVER;
+    if (run->options->max_run.is_given)
+        run->max_run_at = hf_time_add(run->now, run->options->max_run.span);
+    else if (most.ns > 0)
+        run->max_run_at = hf_time_add(run->now, most);
+}
+
+/* ---- the end
+ * ------------------------------------------------------------------ */
+
+static void give_back(struct run *run)
+{
+    enum hf_news news;
+
+    keeper_close(&run->keeper, run->session, run->sys);
+    if (tell_phase(run, HF_PHASE_GONE, NULL))
+        say_step(&run->say, "%s", hf_session_error(run->session)->text);
+    hf_session_release(run->session, run->now, run->wall);
+    do {
+        news = run_next_news(run);
+        if (news == HF_NEWS_NONE)
+            run_wait(run, HF_TIME_NEVER, -1);
+    } while (news != HF_NEWS_RELEASED && news != HF_NEWS_FAILED);
+    if (hf_session_error(run->session)->code)
+        say(&run->say, "giving %s back: %s", run->key,
+            hf_session_error(run->session)->text);
+    else
+        say_step(&run->say, "gave the key back");
+}
+
+static int status_of(const struct run *run)
+{
+    if (hf_session_is_lost(run->session))
+        return hf_err_status(HF_ERR_LOST);
+    return run->is_over_max_run ? STATUS_MAX_RUN : run->job.status;
+}
+
+int run_job(struct run *run)
+{
+    int status;
+    int number;
+
+    job_init(&run->job, &run->say);
+    number = run_take_ending_signal(run);
+    status = number ? STATUS_SIGNAL + number : start_job(run);
+    if (status) {
+        give_back(run);
+        return status;
+    }
+    run_turn(run);
+    set_max_run(run);
+    attend_job(run);
+    status = status_of(run);
+    if (run->job.is_gone) {
+        give_back(run);
+        if (status == hf_err_status(HF_ERR_LOST) &&
+            hf_session_is_lost(run->session))
+            say(&run->say, "the job was stopped");
+    } else {
+        say(&run->say,
+            "the lease of %s is over, and not all of the job could "
+            "be stopped",
+            run->key);
+    }
+    return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockrun/busy.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/duration.h"
+#include "base/utc.h"
+
+static const char *const relations[] = {
+    [HF_HOLD] = "is held by",
+    [HF_SHARE] = "is held, shared, by",
+    [HF_WAITER] = "is next for the waiter",
+};
+
+uint64_t busy_pid_namespace(void)
+{
+    struct stat about;
+
+    return stat("/proc/self/ns/pid", &about) ? 0 : (uint64_t)about.st_ino;
+}
+
+/*
+ * The date is counted back from now by the steady clock, so that one that was
+ * set meanwhile does not tell of a grant in the future.
+ */
+static void add_since(const struct hf_holder *who, struct hf_sys *sys,
+                      struct hf_buf *to)
+{
+    struct hf_time since = {hf_span_ms(who->since_steady_ms).ns};
+    struct hf_span ago = hf_time_since(sys->steady(sys), since);
+    struct hf_wall date = sys->wall(sys);
+
+    if (who->since_steady_ms <= 0 || ago.ns < 0) {
+        date.ns = hf_span_ms(who->since_wall_ms).ns;
+        (void)hf_buf_printf(to, " since %s", hf_utc_print(date, 0).text);
+        return;
+    }
+    /* Whole seconds: what a person can use. */
+    ago.ns -= ago.ns % INT64_C(1000000000);
+    date.ns = hf_sum_ns(date.ns, -ago.ns);
+    (void)hf_buf_printf(to, " since %s (%s ago)", hf_utc_print(date, 0).text,
+                        hf_duration_print(ago).text);
+}
+
+void busy_describe(const struct hf_hold_info *info, struct hf_sys *sys,
+                   struct hf_buf *to)
+{
+    const struct hf_holder *who = &info->who;
+    uint64_t own = busy_pid_namespace();
+
+    (void)hf_buf_printf(to, "%s %s (pid %" PRIu32, relations[info->kind],
+                        who->program[0] ? who->program : "a program", who->pid);
+    if (who->pid_namespace && own && who->pid_namespace != own)
+        (void)hf_buf_add_str(to, " in another pid namespace");
+    (void)hf_buf_printf(to, ", uid %" PRIu32 ", host %s)", who->uid,
+                        who->host[0] ? who->host : "unknown");
+    add_since(who, sys, to);
+    if (who->note[0])
+        (void)hf_buf_printf(to, ", note \"%s\"", who->note);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockrun/dry_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/escape.h"
+#include "client/deadline.h"
+#include "client/local.h"
+#include "cmd/lockrun/ask.h"
+#include "cmd/lockrun/busy.h"
+#include "cmd/lockrun/naming.h"
+
+static void add_escaped(struct hf_buf *out, const char *text)
+{
+    (void)hf_escape_add(out, text, strlen(text));
+}
+
+static void add_command(const struct lockrun_options *options,
+                        const struct program *program, struct hf_buf *out)
+{
+    (void)hf_buf_add_str(out, "command  ");
+    add_escaped(out, program->absolute);
+    for (size_t i = 1; options->command[i]; i++) {
+        (void)hf_buf_add_str(out, " '");
+        add_escaped(out, options->command[i]);
+        (void)hf_buf_add_str(out, "'");
+    }
+    (void)hf_buf_add_str(out, "\n");
+}
+
+static void add_class(const struct lockrun_options *options,
+                      const struct hf_class *class, struct hf_buf *out)
+{
+    struct hf_span ttl = options->ttl.is_given
+                             ? options->ttl.span
+                             : hf_span_ms(class->ttl_default_ms);
+    struct hf_span grace = options->grace.is_given
+                               ? options->grace.span
+                               : hf_deadline_default_grace(ttl);
+
+    (void)hf_buf_printf(out, "class    %s\n", class->name);
+    (void)hf_buf_printf(out, "ttl      %s, renewed every %s, grace %s\n",
+                        hf_duration_print(ttl).text,
+                        hf_duration_print((struct hf_span){ttl.ns / 3}).text,
+                        hf_duration_print(grace).text);
+}
+
+/* Who holds the key, or that it is free. */
+static enum hf_err add_holder(struct hf_transport *transport, const char *key,
+                              struct hf_sys *sys, struct hf_buf *out,
+                              struct hf_error *error)
+{
+    struct hf_request show = {.kind = HF_REQUEST_SHOW};
+    struct hf_buf text;
+    enum hf_err err;
+
+    memcpy(show.key, key, sizeof(show.key));
+    err = ask(transport, &show, sys);
+    if (err) {
+        *error = show.error;
+    } else {
+        hf_buf_init(&text, BUSY_BYTES_MAX);
+        if (show.info_count > 0)
+            busy_describe(&show.infos[0], sys, &text);
+        (void)hf_buf_add_str(out, "now      ");
+        add_escaped(out, text.data ? text.data : "free");
+        (void)hf_buf_add_str(out, "\n");
+        hf_buf_clear(&text);
+    }
+    hf_request_clear(&show);
+    return err;
+}
+
+static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
+                        const struct lockrun_options *options,
+                        const struct program *program, struct hf_buf *out,
+                        struct hf_error *error)
+{
+    struct hf_request describe = {.kind = HF_REQUEST_DESCRIBE};
+    char key[HF_KEY_SIZE];
+    enum hf_err err;
+
+    memcpy(describe.class_name, options->class_name,
+           strlen(options->class_name) + 1);
+    err = ask(transport, &describe, sys);
+    if (err)
+        *error = describe.error;
+    else
+        err = naming_key(options, program, &describe.rules, key, error);
+    if (!err) {
+        add_class(options, &describe.rules, out);
+        (void)hf_buf_printf(out, "key      %s\nstore    ", key);
+        add_escaped(out, hf_local_place(transport));
+        if (options->store_from)
+            (void)hf_buf_printf(out, ", named by %s", options->store_from);
+        (void)hf_buf_add_str(out, "\n");
+        err = add_holder(transport, key, sys, out, error);
+    }
+    hf_request_clear(&describe);
+    return err;
+}
+
+int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
+            struct hf_buf *out, struct hf_error *error)
+{
+    struct hf_local_options store = {
+        .store = options->store,
+        .classes = getenv("HOLDFAST_CLASSES"),
+        .read_only = true,
+    };
+    struct hf_transport *transport;
+    struct program program;
+    int status =
+        program_find(&program, options->command[0], getenv("PATH"), error);
+
+    if (status)
+        return status;
+    if (!hf_local_open(sys, &store, &transport, error)) {
+        if (!look(transport, sys, options, &program, out, error)) {
+            add_command(options, &program, out);
+            error->code = HF_ERR_OK;
+        }
+        transport->ops->close(transport);
+    }
+    return hf_err_status(error->code);
+}

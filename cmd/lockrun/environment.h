@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The job's environment: the caller's, word for word, with the LOCK_* of this
+ * lease in place of any that were there. Nothing else is added or tidied.
+ */
+#ifndef LOCKRUN_ENVIRONMENT_H
+#define LOCKRUN_ENVIRONMENT_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct environment_words {
+    uint64_t token;
+    const char *key;
+    const char *class_name;
+    const char *session;
+    const char *state; /* path of the state file; NULL: there is none */
+};
+
+struct environment {
+    char **list; /* for execve(2) */
+    /* Bytes that the LOCK_* take of what the kernel allows for words. */
+    size_t added;
+    struct hf_buf text; /* holds ours; the others are borrowed */
+};
+
+/* `given` is borrowed and must outlive it. Errors: NOMEM. */
+enum hf_err environment_make(struct environment *environment,
+                             char *const *given,
+                             const struct environment_words *words,
+                             struct hf_error *error);
+void environment_clear(struct environment *environment);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first part of a run: the rules, the key, the wait. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "cmd/lockrun/busy.h"
+#include "cmd/lockrun/naming.h"
+#include "cmd/lockrun/run.h"
+
+static int64_t wanted_ms(const struct run *run)
+{
+    const struct lockrun_options *options = run->options;
+    int64_t longest = hf_session_rules(run->session)->wait_max_ms;
+
+    if (options->is_try)
+        return 0;
+    if (options->wait.is_given && options->wait.span.ns != INT64_MAX)
+        return hf_span_to_ms_up(options->wait.span);
+    /* Forever is as long as the class allows. */
+    return options->wait.is_given || options->watches ? longest : -1;
+}
+
+/* What the class says against the options; 0, or the exit status. */
+static int judge(struct run *run)
+{
+    const struct lockrun_options *options = run->options;
+    const struct hf_class *rules = hf_session_rules(run->session);
+    struct hf_span ttl = options->ttl.is_given
+                             ? options->ttl.span
+                             : hf_span_ms(rules->ttl_default_ms);
+    struct hf_span most = hf_span_ms(rules->hold_max_ms);
+
+    if (options->grace.is_given &&
+        !hf_deadline_grace_fits(ttl, options->grace.span)) {
+        say(&run->say,
+            "--grace %s does not fit into a TTL of %s, of which a third and "
+            "two more tries are for renewals; a longer --ttl makes room",
+            hf_duration_print(options->grace.span).text,
+            hf_duration_print(ttl).text);
+        return hf_err_status(HF_ERR_USAGE);
+    }
+    if (most.ns > 0 && options->max_run.is_given &&
+        options->max_run.span.ns > most.ns) {
+        say(&run->say, "--max-run %s is longer than class %s allows (%s)",
+            hf_duration_print(options->max_run.span).text, rules->name,
+            hf_duration_print(most).text);
+        return hf_err_status(HF_ERR_USAGE);
+    }
+    return 0;
+}
+
+static int ask_for_key(struct run *run)
+{
+    struct hf_session_want want = {.mode = (enum hf_mode)run->options->mode};
+    const struct hf_class *rules = hf_session_rules(run->session);
+    struct hf_error error;
+    int status = judge(run);
+
+    if (status)
+        return status;
+    if (naming_key(run->options, &run->program, rules, run->key, &error))
+        return run_fail(run, &error);
+    memcpy(want.key, run->key, sizeof(want.key));
+    want.wait_ms = wanted_ms(run);
+    if (run->options->watches &&
+        watch_start(&run->watch, run->sys, &run->store, &error))
+        return run_fail(run, &error);
+    say_step(&run->say, "class %s, key %s", rules->name, run->key);
+    /* Up to here a signal simply ends us. */
+    if (!signals_take(&run->signals)) {
+        (void)hf_error_set_errno(&error, HF_ERR_UNAVAILABLE, errno,
+                                 "watching for signals");
+        return run_fail(run, &error);
+    }
+    hf_session_acquire(run->session, &want, run->now, run->wall);
+    return 0;
+}
+
+static int tell_busy(struct run *run)
+{
+    const struct hf_request *busy = hf_session_busy(run->session);
+    const struct lockrun_options *options = run->options;
+    struct hf_buf text;
+
+    if (options->skips) {
+        say_step(&run->say, "%s is taken", run->key);
+        return 0;
+    }
+    hf_buf_init(&text, BUSY_BYTES_MAX);
+    if (busy->info_count > 0)
+        busy_describe(&busy->infos[0], run->sys, &text);
+    if (busy->waiting > 0)
+        (void)hf_buf_printf(&text, "; place %llu in the queue",
+                            (unsigned long long)busy->place);
+    say(&run->say, "%s %s; lockctl%s%s show %s tells more", run->key,
+        text.data ? text.data : "is taken", options->store ? " --store=" : "",
+        options->store ? options->store : "", run->key);
+    hf_buf_clear(&text);
+    if (options->conflict.is_given)
+        return (int)options->conflict.number;
+    return hf_err_status(HF_ERR_BUSY);
+}
+
+/* Out of the queue, and out. */
+static int leave(struct run *run, int number)
+{
+    enum hf_news news;
+    char name[16];
+
+    say_step(&run->say, "got %s while waiting", signal_name(number, name));
+    hf_session_abandon(run->session, run->now, run->wall);
+    do {
+        news = run_next_news(run);
+        if (news == HF_NEWS_NONE)
+            run_wait(run, HF_TIME_NEVER, -1);
+    } while (news != HF_NEWS_ENDED && news != HF_NEWS_FAILED);
+    return STATUS_SIGNAL + number;
+}
+
+int run_get_key(struct run *run, bool *is_held)
+{
+    for (;;) {
+        int status = 0;
+        int number;
+
+        switch (run_next_news(run)) {
+        case HF_NEWS_READY:
+            status = ask_for_key(run);
+            if (status)
+                return status;
+            break;
+        case HF_NEWS_GRANTED:
+            *is_held = true;
+            return 0;
+        case HF_NEWS_BUSY:
+            return tell_busy(run);
+        case HF_NEWS_PLACE_LOST:
+            say(&run->say,
+                "the place in the queue for %s was lost (stopped or suspended "
+                "for too long); waiting from the end of it",
+                run->key);
+            break;
+        case HF_NEWS_NONE:
+            watch_tick(&run->watch, run->key, run->sys, &run->say);
+            run_wait(run, watch_wake_at(&run->watch), -1);
+            number = run_take_ending_signal(run);
+            if (number)
+                return leave(run, number);
+            break;
+        case HF_NEWS_FAILED:
+        case HF_NEWS_ENDED:
+        case HF_NEWS_RELEASED:
+        case HF_NEWS_DOUBT:
+        case HF_NEWS_RENEWED:
+        case HF_NEWS_TERM:
+        case HF_NEWS_KILL:
+            return run_fail(run, hf_session_error(run->session));
+        }
+    }
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockrun/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cmd/lockrun/proc.h"
+
+/* Processes that are about to end anyway, once their parent has, get this long
+ * before anything is said about them. */
+#define LEFTOVERS_AFTER hf_span_ms(300)
+/* A process that was killed and lives after this long is told of. */
+#define STUCK_AFTER hf_span_ms(5000)
+/* How soon a killed tree is looked through again, at first and once it was
+ * told of. */
+#define RETRY_AFTER hf_span_ms(20)
+#define RETRY_STUCK_AFTER hf_span_ms(1000)
+/* So many processes are named in one message. */
+enum { NAMED_MAX = 5, NAMES_BYTES = 1024 };
+
+void job_init(struct job *job, const struct say *say)
+{
+    *job = (struct job){
+        .say = say,
+        .kill_at = HF_TIME_NEVER,
+        .retry_at = HF_TIME_NEVER,
+        .stuck_at = HF_TIME_NEVER,
+        .give_up_at = HF_TIME_NEVER,
+        .leftovers_at = HF_TIME_NEVER,
+        .events_fd = -1,
+    };
+    tree_init(&job->tree);
+}
+
+void job_clear(struct job *job)
+{
+    if (job->events_fd >= 0)
+        close(job->events_fd);
+    pids_clear(&job->told);
+    tree_clear(&job->tree);
+}
+
+/* ---- who is there -----------------------------------------------------------
+ */
+
+static void name_process(pid_t pid, bool with_place, struct hf_buf *to)
+{
+    struct proc_about about;
+    char place[64];
+
+    (void)hf_buf_printf(to, "pid %d", (int)pid);
+    if (!proc_about(pid, &about))
+        return;
+    (void)hf_buf_printf(to, " (%s", about.name);
+    if (with_place) {
+        proc_wait_place(pid, place);
+        (void)hf_buf_printf(to, ", state %c%s%s", about.state,
+                            place[0] ? ", waiting in " : "", place);
+    }
+    (void)hf_buf_printf(to, ")");
+}
+
+static void name_processes(const struct pids *pids, bool with_place,
+                           struct hf_buf *to)
+{
+    for (size_t i = 0; i < pids->count && i < NAMED_MAX; i++) {
+        if (i > 0)
+            (void)hf_buf_add_str(to, ", ");
+        name_process(pids->list[i], with_place, to);
+    }
+    if (pids->count > NAMED_MAX)
+        (void)hf_buf_printf(to, " and %zu more", pids->count - NAMED_MAX);
+    /* What memory did not suffice for is a shorter message. */
+    if (!to->data)
+        (void)hf_buf_add_str(to, "?");
+}
+
+/* Say once of each that it cannot be stopped. */
+static void tell_refused(struct job *job, struct pids *refused)
+{
+    for (size_t i = 0; i < refused->count; i++) {
+        struct hf_buf name;
+
+        if (pids_has(&job->told, refused->list[i]))
+            continue;
+        pids_add(&job->told, refused->list[i]);
+        hf_buf_init(&name, NAMES_BYTES);
+        name_process(refused->list[i], false, &name);
+        say(job->say,
+            "could not stop %s: not permitted, it runs as another user",
+            name.data ? name.data : "a process");
+        hf_buf_clear(&name);
+    }
+    pids_clear(refused);
+}
+
+static void tell_stuck(struct job *job)
+{
+    struct pids living = {.list = NULL};
+    struct pids new = {.list = NULL};
+    struct hf_buf names;
+
+    tree_list(&job->tree, &living);
+    for (size_t i = 0; i < living.count; i++) {
+        if (!pids_has(&job->told, living.list[i])) {
+            pids_add(&job->told, living.list[i]);
+            pids_add(&new, living.list[i]);
+        }
+    }
+    if (new.count > 0) {
+        hf_buf_init(&names, NAMES_BYTES);
+        name_processes(&new, true, &names);
+        say(job->say, "could not stop %s: killed 5s ago and still there",
+            names.data ? names.data : "a process");
+        hf_buf_clear(&names);
+    }
+    pids_clear(&living);
+    pids_clear(&new);
+}
+
+static void tell_leftovers(struct job *job)
+{
+    struct pids living = {.list = NULL};
+    struct hf_buf names;
+
+    tree_list(&job->tree, &living);
+    if (living.count > 0) {
+        hf_buf_init(&names, NAMES_BYTES);
+        name_processes(&living, false, &names);
+        say(job->say,
+            "the command ended with %d, but %zu of its processes live%s on: "
+            "%s; the key is kept until they are gone",
+            job->status, living.count, living.count == 1 ? "s" : "",
+            names.data ? names.data : "?");
+        hf_buf_clear(&names);
+    }
+    pids_clear(&living);
+}
+
+/* ---- signals
+ * ------------------------------------------------------------------ */
+
+static void signal_all(struct job *job, int number, enum tree_whom whom)
+{
+    struct pids refused = {.list = NULL};
+
+    tree_signal(&job->tree, number, whom, &refused);
+    /* Only of a signal that was to end it is it news that it did not reach. */
+    if (number == SIGTERM || number == SIGKILL)
+        tell_refused(job, &refused);
+    pids_clear(&refused);
+}
+
+static void go_on(struct job *job)
+{
+    if (!job->stood_still) {
+        (void)kill(job->pid, SIGCONT);
+        return;
+    }
+    /* Who woke us woke the command too, unless it still stands. */
+    job->stood_still = false;
+    if (job->is_stopped)
+        (void)kill(job->pid, SIGCONT);
+}
+
+void job_signal(struct job *job, const struct arrived *arrived)
+{
+    int number = arrived->number;
+    char name[16];
+
+    if (job->is_gone || job->is_killed)
+        return;
+    say_step(job->say, "got %s%s", signal_name(number, name),
+             arrived->reached_group ? ", which the job got too" : "");
+    if (job->has_ended) {
+        signal_all(job, number,
+                   arrived->reached_group ? TREE_OTHER_GROUPS : TREE_ALL);
+        return;
+    }
+    if (arrived->reached_group)
+        return;
+    if (number == SIGCONT) {
+        go_on(job);
+        return;
+    }
+    job->passed_on = number;
+    job->was_told_to_end =
+        job->was_told_to_end || number == SIGTERM || number == SIGINT;
+    if (kill(job->pid, number) && errno == EPERM) {
+        struct pids refused = {.list = NULL};
+
+        pids_add(&refused, job->pid);
+        tell_refused(job, &refused);
+    }
+}
+
+/* ---- what happens
+ * -------------------------------------------------------------- */
+
+static void command_ended(struct job *job, const struct tree_change *change,
+                          struct hf_time now)
+{
+    job->has_ended = true;
+    job->is_stopped = false;
+    job->status = change->status;
+    job->leftovers_at = hf_time_add(now, LEFTOVERS_AFTER);
+    say_step(job->say, "the command ended with %d", job->status);
+}
+
+static void command_changed(struct job *job, const struct tree_change *change,
+                            struct hf_time now)
+{
+    switch (change->what) {
+    case TREE_ENDED:
+        command_ended(job, change, now);
+        break;
+    case TREE_STOPPED:
+        job->is_stopped = signal_stops(change->status);
+        break;
+    case TREE_WENT_ON:
+        job->is_stopped = false;
+        break;
+    }
+}
+
+/*
+ * The command is gone and others live on. Whoever told lockrun to end meant
+ * them as well: they get that signal, which so far went to the command alone.
+ */
+static void begin_leftovers(struct job *job)
+{
+    bool died_of_it = job->passed_on && job->status == 128 + job->passed_on;
+
+    if (job->tree.cgroup.fd >= 0)
+        job->events_fd = cgroup_events_fd(&job->tree.cgroup);
+    if (job->is_asked || job->is_killed)
+        return;
+    if (died_of_it)
+        signal_all(job, job->passed_on, TREE_ALL);
+    else if (job->was_told_to_end)
+        signal_all(job, SIGTERM, TREE_ALL);
+}
+
+void job_look(struct job *job, struct hf_time now)
+{
+    struct tree_change change;
+    bool had_ended = job->has_ended;
+
+    while (tree_next_change(&job->tree, &change)) {
+        if (change.pid == job->pid && !job->has_ended)
+            command_changed(job, &change, now);
+    }
+    if (!job->has_ended)
+        return;
+    job->is_gone = tree_is_gone(&job->tree);
+    if (job->is_gone)
+        say_step(job->say, "nothing of the job is left");
+    else if (!had_ended)
+        begin_leftovers(job);
+}
+
+void job_ask(struct job *job, struct hf_time kill_at)
+{
+    job->kill_at = hf_time_min(job->kill_at, kill_at);
+    if (job->is_asked || job->is_gone)
+        return;
+    job->is_asked = true;
+    signal_all(job, SIGTERM, TREE_ALL);
+    tree_wake(&job->tree);
+}
+
+void job_kill(struct job *job, struct hf_time give_up_at, struct hf_time now)
+{
+    struct pids refused = {.list = NULL};
+
+    if (job->is_gone)
+        return;
+    if (!job->is_killed)
+        job->stuck_at = hf_time_add(now, STUCK_AFTER);
+    job->is_killed = true;
+    job->give_up_at = hf_time_min(job->give_up_at, give_up_at);
+    job->retry_at = hf_time_add(
+        now, job->stuck_at.ns == INT64_MAX ? RETRY_STUCK_AFTER : RETRY_AFTER);
+    tree_kill(&job->tree, &refused);
+    tell_refused(job, &refused);
+}
+
+struct hf_time job_wake_at(const struct job *job)
+{
+    struct hf_time at = HF_TIME_NEVER;
+
+    if (job->is_gone || job->given_up)
+        return at;
+    if (job->is_asked && !job->is_killed)
+        at = hf_time_min(at, job->kill_at);
+    if (job->is_killed) {
+        at = hf_time_min(at, job->retry_at);
+        at = hf_time_min(at, job->stuck_at);
+        return hf_time_min(at, job->give_up_at);
+    }
+    return hf_time_min(at, job->leftovers_at);
+}
+
+void job_tick(struct job *job, struct hf_time now)
+{
+    if (job->is_asked && !job->is_killed && hf_time_reached(job->kill_at, now))
+        job_kill(job, HF_TIME_NEVER, now);
+    if (job->is_killed && hf_time_reached(job->retry_at, now)) {
+        job_kill(job, HF_TIME_NEVER, now);
+        job_look(job, now);
+    }
+    if (job->is_gone)
+        return;
+    if (hf_time_reached(job->stuck_at, now)) {
+        tell_stuck(job);
+        job->stuck_at = HF_TIME_NEVER;
+    }
+    if (hf_time_reached(job->give_up_at, now))
+        job->given_up = true;
+    if (hf_time_reached(job->leftovers_at, now)) {
+        job->leftovers_at = HF_TIME_NEVER;
+        if (!job->is_asked && !job->is_killed)
+            tell_leftovers(job);
+    }
+}
+
+/* ---- job control
+ * ---------------------------------------------------------------- */
+
+bool job_wants_stop(const struct job *job)
+{
+    int terminal;
+
+    if (!job->is_stopped || job->is_asked || job->is_killed)
+        return false;
+    /* Without a terminal nobody would let us go on with the command. */
+    terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (terminal < 0)
+        return false;
+    close(terminal);
+    return true;
+}
+
+void job_stand_still(struct job *job)
+{
+    say_step(job->say, "stopped with the job");
+    job->stood_still = true;
+    (void)kill(getpid(), SIGSTOP);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a job begins, and why one could not. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/lockrun/job.h"
+#include "cmd/lockrun/proc.h"
+
+const char *job_make_cgroup(struct job *job, const char *session)
+{
+    const char *what = "";
+    int errnum = cgroup_make(&job->tree.cgroup, session, &what);
+
+    if (errnum) {
+        say_step(job->say,
+                 "no cgroup of the job's own (%s: %s); its processes are "
+                 "followed one by one",
+                 what, strerror(errnum));
+        return NULL;
+    }
+    say_step(job->say, "the job gets the cgroup %s", job->tree.cgroup.folder);
+    return job->tree.cgroup.folder;
+}
+
+void job_drop_cgroup(struct job *job)
+{
+    if (job->tree.cgroup.fd >= 0)
+        (void)cgroup_remove(&job->tree.cgroup);
+}
+
+/* The interpreter that the first line of a script names, for a message. */
+static bool read_interpreter(const char *path, char to[128])
+{
+    char text[128];
+    ssize_t size = proc_read(path, text, sizeof(text));
+
+    if (size < 3 || text[0] != '#' || text[1] != '!')
+        return false;
+    memcpy(to, text + 2, (size_t)size - 1);
+    to[strcspn(to, "\n")] = '\0';
+    return true;
+}
+
+static int tell_why(const struct spawn *spawn, int errnum, size_t words_added,
+                    struct hf_error *error)
+{
+    const char *path = spawn->program->path;
+    char interpreter[128];
+    struct stat about;
+    bool is_missing = errnum == ENOENT || errnum == ENOTDIR ||
+                      errnum == ELOOP || errnum == ENAMETOOLONG;
+
+    if (errnum == E2BIG)
+        (void)hf_error_set(error, HF_ERR_USAGE,
+                           "%s: argument list too long: arguments and "
+                           "environment are more than the kernel takes; %zu "
+                           "bytes of it are the LOCK_* of lockrun",
+                           path, words_added);
+    else if (errnum == EACCES && !stat(path, &about) && S_ISDIR(about.st_mode))
+        (void)hf_error_set(error, HF_ERR_USAGE, "%s: is a folder", path);
+    else if (errnum == ENOENT && !access(path, F_OK) &&
+             read_interpreter(path, interpreter))
+        (void)hf_error_set(error, HF_ERR_USAGE,
+                           "%s: its first line asks for the interpreter "
+                           "\"%s\", which is not there%s",
+                           path, interpreter,
+                           strchr(interpreter, '\r')
+                               ? " (the line ends with a carriage return)"
+                               : "");
+    else
+        (void)hf_error_set_errno(error, HF_ERR_USAGE, errnum, "%s", path);
+    return is_missing ? 127 : 126;
+}
+
+/* A file that is no program the kernel knows is read by a shell, as by
+ * execvp(3). */
+static int spawn_as_script(const struct spawn *spawn_, pid_t *pid,
+                           int *exec_errno)
+{
+    static struct program shell = {.name = "/bin/sh", .path = "/bin/sh"};
+    struct spawn again = *spawn_;
+    size_t count = 0;
+    char **argv;
+    int errnum;
+
+    while (spawn_->argv[count])
+        count++;
+    argv = calloc(count + 3, sizeof(*argv));
+    if (!argv)
+        return ENOMEM;
+    argv[0] = (char *)(uintptr_t)shell.name;
+    argv[1] = (char *)(uintptr_t)spawn_->program->path;
+    for (size_t i = 1; i < count; i++)
+        argv[i + 1] = spawn_->argv[i];
+    again.program = &shell;
+    again.argv = argv;
+    errnum = spawn(&again, pid, exec_errno);
+    free(argv);
+    return errnum;
+}
+
+/* Kernels and settings that do not let a process be born in a cgroup. */
+static bool is_about_cgroup(int errnum)
+{
+    return errnum != EAGAIN && errnum != ENOMEM;
+}
+
+int job_start(struct job *job, struct spawn *spawn_, size_t words_added,
+              bool *needs_no_cgroup, struct hf_error *error)
+{
+    int exec_errno = 0;
+    int errnum;
+
+    spawn_->cgroup_fd = job->tree.cgroup.fd;
+    errnum = spawn(spawn_, &job->pid, &exec_errno);
+    if (!errnum && exec_errno == ENOEXEC) {
+        while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        errnum = spawn_as_script(spawn_, &job->pid, &exec_errno);
+    }
+    *needs_no_cgroup =
+        errnum && spawn_->cgroup_fd >= 0 && is_about_cgroup(errnum);
+    if (*needs_no_cgroup) {
+        say_step(job->say, "the job cannot be put into its cgroup (%s)",
+                 strerror(errnum));
+        return 0;
+    }
+    if (errnum) {
+        (void)hf_error_set_errno(error, HF_ERR_USAGE, errnum,
+                                 "making a process for %s",
+                                 spawn_->program->path);
+        return 126;
+    }
+    if (!exec_errno) {
+        job->tree.job = job->pid;
+        return 0;
+    }
+    while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return tell_why(spawn_, exec_errno, words_added, error);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockrun/run.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/lockrun/naming.h"
+
+void run_turn(struct run *run)
+{
+    run->now = run->sys->steady(run->sys);
+    run->wall = run->sys->wall(run->sys);
+}
+
+enum hf_news run_next_news(struct run *run)
+{
+    run_turn(run);
+    return hf_session_next(run->session, run->now, run->wall);
+}
+
+/* Until something is readable, or `at`. */
+void run_wait(struct run *run, struct hf_time at, int events_fd)
+{
+    struct pollfd ready[] = {
+        {.fd = run->signals.fd, .events = POLLIN},
+        {.fd = hf_session_fd(run->session), .events = POLLIN},
+        {.fd = events_fd, .events = POLLPRI},
+    };
+    struct hf_span left;
+    struct timespec limit;
+
+    at = hf_time_min(at, hf_session_wake_at(run->session));
+    left = hf_time_since(at, run->now);
+    if (left.ns < 0)
+        left.ns = 0;
+    limit = (struct timespec){.tv_sec = left.ns / 1000000000,
+                              .tv_nsec = left.ns % 1000000000};
+    (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
+}
+
+static void tell_notice(struct run *run)
+{
+    const char *notice = hf_local_notice(run->transport);
+
+    if (notice)
+        say(&run->say, "%s", notice);
+}
+
+int run_fail(const struct run *run, const struct hf_error *error)
+{
+    say(&run->say, "%s", error->text);
+    return hf_err_status(error->code);
+}
+
+/* Did a signal end the wait? Its number, else 0. */
+int run_take_ending_signal(struct run *run)
+{
+    struct arrived arrived;
+
+    while (run->signals.fd >= 0 && signals_next(&run->signals, &arrived)) {
+        if (signal_ends(arrived.number))
+            return arrived.number;
+        if (signal_stops(arrived.number))
+            (void)kill(getpid(), SIGSTOP);
+    }
+    return 0;
+}
+
+static int open_session(struct run *run)
+{
+    struct hf_session_options with = {
+        .ttl_ms = run->options->ttl.is_given
+                      ? hf_span_to_ms_up(run->options->ttl.span)
+                      : 0,
+        .grace = run->options->grace.is_given ? run->options->grace.span
+                                              : (struct hf_span){-1},
+    };
+    struct hf_error error;
+    int failed;
+
+    if (hf_local_open(run->sys, &run->store, &run->transport, &error))
+        return run_fail(run, &error);
+    tell_notice(run);
+    say_step(&run->say, "the store is %s%s%s", hf_local_place(run->transport),
+             run->options->store_from ? ", named by " : "",
+             run->options->store_from ? run->options->store_from : "");
+    memcpy(with.class_name, run->options->class_name,
+           strlen(run->options->class_name) + 1);
+    naming_holder(run->options, &run->program, &with.holder);
+    failed = run->sys->random(run->sys, with.random, sizeof(with.random));
+    if (failed)
+        (void)hf_error_set_errno(&error, HF_ERR_UNAVAILABLE, -failed,
+                                 "random bytes");
+    else
+        run->session = hf_session_new(run->transport, &with);
+    if (!failed && !run->session)
+        (void)hf_error_set(&error, HF_ERR_NOMEM, "the session");
+    return run->session ? 0 : run_fail(run, &error);
+}
+
+int run_command(struct hf_sys *sys, const struct lockrun_options *options,
+                unsigned int closed)
+{
+    struct run run = {
+        .sys = sys,
+        .options = options,
+        .closed = closed,
+        .say = {.verbose = options->is_verbose},
+        .signals = {.fd = -1},
+        .store = {.store = options->store,
+                  .classes = getenv("HOLDFAST_CLASSES")},
+        .keeper = {.is_new = true},
+    };
+    struct hf_error error;
+    bool is_held = false;
+    int status =
+        program_find(&run.program, options->command[0], getenv("PATH"), &error);
+
+    if (status) {
+        say(&run.say, "%s", error.text);
+        return status;
+    }
+    status = open_session(&run);
+    if (!status)
+        status = run_get_key(&run, &is_held);
+    watch_stop(&run.watch);
+    if (is_held)
+        status = run_job(&run);
+    if (run.session) {
+        run_turn(&run);
+        hf_session_free(run.session, run.now, run.wall);
+    }
+    if (run.transport) {
+        tell_notice(&run);
+        run.transport->ops->close(run.transport);
+    }
+    if (is_held)
+        job_clear(&run.job);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the job's first process, without copying lockrun: the child borrows its
+ * memory until it has become the command, and leaves word there if it could
+ * not. Called by job.c alone.
+ */
+#ifndef LOCKRUN_SPAWN_H
+#define LOCKRUN_SPAWN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cmd/lockrun/program.h"
+#include "cmd/lockrun/signals.h"
+
+/* The least number that the session file gets in the job, if there is room. */
+enum { SESSION_FD_LEAST = 700 };
+
+struct spawn {
+    const struct program *program;
+    char *const *argv;
+    char *const *envp;
+    const struct signals *signals;
+    int cgroup_fd;  /* folder of the cgroup to be born in; -1: ours */
+    int session_fd; /* inherited on a high number; -1: none */
+    /* Bits of the descriptors 0 to 2 that lockrun found closed. */
+    unsigned int closed;
+};
+
+/*
+ * Returns 0 or the errno of making a process. On success *pid is a child, and
+ * *exec_errno is 0 or tells why it could not become the command; then it is
+ * about to end, or has, and is still to be waited for.
+ */
+int spawn(const struct spawn *spawn, pid_t *pid, int *exec_errno);
+
+#endif

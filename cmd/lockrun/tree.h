@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All that descends from the job: found, signalled, killed, and known to be
+ * gone when the kernel says so. lockrun is the subreaper of what loses its
+ * parents, so no process gets out of sight by setsid or a double fork; a cgroup
+ * of the job's own, where one can be had, makes killing one blow. Knows nothing
+ * of leases and of why. Rules in docs/internals/process-tree.md.
+ */
+#ifndef LOCKRUN_TREE_H
+#define LOCKRUN_TREE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cmd/lockrun/cgroup.h"
+#include "cmd/lockrun/pids.h"
+
+struct tree {
+    struct cgroup cgroup;  /* fd -1: none */
+    struct pids strangers; /* children that lockrun was born with */
+    pid_t job;             /* our child, until its end is told; 0: none */
+    bool has_children;     /* as waiting last told */
+    bool can_walk;         /* /proc shows our processes */
+    bool walk_is_known;
+};
+
+/* Before the job is made. Never fails: what is not to be had is done without.
+ */
+void tree_init(struct tree *tree);
+void tree_clear(struct tree *tree);
+
+/* What a child did; of any process that came to us. */
+struct tree_change {
+    pid_t pid;
+    enum { TREE_ENDED, TREE_STOPPED, TREE_WENT_ON } what;
+    int status; /* ENDED: as a shell tells it, 128+n for a signal. STOPPED: n */
+    bool by_signal;
+};
+/* Waits for nobody; takes what has ended. False: nothing more has happened. */
+bool tree_next_change(struct tree *tree, struct tree_change *change);
+
+/*
+ * Does the kernel say that nothing is left? To be asked after tree_next_change
+ * told false. Removes the cgroup when it is so.
+ */
+bool tree_is_gone(struct tree *tree);
+
+/* All that live, in no order; those that have ended and are still to be waited
+ * for are left out. */
+void tree_list(struct tree *tree, struct pids *to);
+
+/* To whom a signal goes. */
+enum tree_whom {
+    TREE_ALL,
+    TREE_OTHER_GROUPS /* all but our own process group */
+};
+/*
+ * Signal each once; whom it is not permitted to signal are added to `refused`.
+ * What is made while it is sent may be missed.
+ */
+void tree_signal(struct tree *tree, int number, enum tree_whom whom,
+                 struct pids *refused);
+/* Let those that stand still (stopped, frozen) go on. */
+void tree_wake(struct tree *tree);
+/* Kill all. To be called again until tree_is_gone: what was made meanwhile is
+ * found then. */
+void tree_kill(struct tree *tree, struct pids *refused);
+
+#endif
