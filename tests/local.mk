@@ -13,12 +13,15 @@ HF_SIM_LIBS = src/store/libhf_sim.a $(HF_STORE_LIBS)
 HF_SQLITE_LIBS = src/store/libhf_sqlite.a $(HF_STORE_LIBS) $(SQLITE_LIBS)
 HF_CORE_LIBS = src/core/libhf_core.a $(HF_STORE_LIBS)
 HF_SERVICE_LIBS = src/service/libhf_service.a $(HF_CORE_LIBS)
+# The fences, without their libraries of others; keys and tokens come from core.
+HF_FENCE_LIBS = src/fence/libhf_fence.a src/client/libhf_client.a \
+	src/core/libhf_core.a $(HF_BASE_LIBS)
 # A tool on this machine's own store, and what of it comes from elsewhere.
 HF_LOCAL_LIBS = src/client/libhf_client.a src/service/libhf_service.a \
 	src/core/libhf_core.a src/store/libhf_sqlite.a $(HF_STORE_LIBS)
 HF_EXTERN_LIBS = $(SQLITE_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)
 
-EXTRA_DIST += tests/run tests/arch tests/quality
+EXTRA_DIST += tests/run tests/arch tests/fence tests/quality
 
 # Rules of the tree that no compiler checks.
 SUITES += arch

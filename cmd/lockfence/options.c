@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockfence/options.h"
+
+#define OPT(member, kind, ...)                                                 \
+    HF_OPT(struct lockfence_options, member, kind, __VA_ARGS__)
+
+static const struct hf_opt common_rows[] = {HF_OPT_COMMON HF_OPT_END};
+
+static const struct hf_opt file_write_rows[] = {
+#include "cmd/lockfence/claim.def"
+#include "cmd/lockfence/file_write.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt file_status_rows[] = {
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+        HF_OPT_END,
+};
+
+static const struct hf_command commands[] = {
+#define LOCKFENCE_COMMAND(id_, program, function, ...)                         \
+    {.id = LOCKFENCE_##id_, __VA_ARGS__},
+#include "cmd/lockfence/commands.def"
+#undef LOCKFENCE_COMMAND
+    {.name = NULL},
+};
+
+static const char *const usages[] = {"COMMAND [OPTION]... [OPERAND]...", NULL};
+
+/* UNAVAILABLE and NOSPACE mean another place here than in lockrun. */
+static const enum hf_err errors[] = {
+    HF_ERR_USAGE,    HF_ERR_REJECTED, HF_ERR_INTERNAL,    HF_ERR_DENIED,
+    HF_ERR_CONFIG,   HF_ERR_STALE,    HF_ERR_OTHER_GRANT, HF_ERR_REPEATED,
+    HF_ERR_NO_TOKEN, HF_ERR_UNFENCED, HF_ERR_OTHER_KEY,   HF_ERR_OK,
+};
+
+static const struct hf_exit exits[] = {
+    {0, "accepted, or shown"},
+    {69, "the resource cannot be reached, or has no space left"},
+    {0, NULL},
+};
+
+static const struct hf_tool tool = {
+    .name = "lockfence",
+    .version = PACKAGE_VERSION,
+    .summary = "Makes a resource refuse writers that no longer hold its lock.",
+    .usages = usages,
+    .options = common_rows,
+    .commands = commands,
+    .exit_intro = "Whatever is not 0 has changed nothing.",
+    .errors = errors,
+    .exits = exits,
+};
+
+const struct hf_tool *lockfence_tool(void)
+{
+    return &tool;
+}
+
+enum lockfence_program lockfence_program(enum lockfence_command command)
+{
+    static const enum lockfence_program programs[LOCKFENCE_COMMAND_COUNT] = {
+#define LOCKFENCE_COMMAND(id, program, function, ...)                          \
+    [LOCKFENCE_##id] = LOCKFENCE_##program,
+#include "cmd/lockfence/commands.def"
+#undef LOCKFENCE_COMMAND
+    };
+
+    return programs[command];
+}

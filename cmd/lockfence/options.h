@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line of lockfence: one struct that all option tables of this
+ * folder write into, and one list of commands (commands.def). lockfence and its
+ * helpers (lockfence-pg, lockfence-s3) read the same line by the same tables.
+ */
+#ifndef LOCKFENCE_OPTIONS_H
+#define LOCKFENCE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/opts.h"
+
+struct lockfence_options {
+    /* claim.def: who writes */
+    const char *token;
+    const char *grant;
+    const char *key;
+    bool strict;
+    bool rekey;
+
+    bool json;
+
+    struct {
+        bool append;
+        bool force;
+    } file;
+
+    struct {
+        const char *mark;
+    } filter;
+
+    /* The lock service, where a command asks it. */
+    const char *store;
+};
+
+/* Which program runs a command. */
+enum lockfence_program { LOCKFENCE_MAIN, LOCKFENCE_PG, LOCKFENCE_S3 };
+
+enum lockfence_command {
+#define LOCKFENCE_COMMAND(id, program, function, ...) LOCKFENCE_##id,
+#include "cmd/lockfence/commands.def"
+#undef LOCKFENCE_COMMAND
+    LOCKFENCE_COMMAND_COUNT
+};
+
+/* The tool as hf_opts_* take it; static storage. */
+const struct hf_tool *lockfence_tool(void);
+/* The program of a command. */
+enum lockfence_program lockfence_program(enum lockfence_command command);
+
+#endif
