@@ -29,6 +29,7 @@ static bool names_class(enum hf_request_kind kind)
         return true;
     case HF_REQUEST_SESSION_CLOSE:
     case HF_REQUEST_JOB:
+    case HF_REQUEST_KEEP:
     case HF_REQUEST_RENEW:
     case HF_REQUEST_RELEASE:
     case HF_REQUEST_LIST:
@@ -141,7 +142,7 @@ static const struct hf_transport_ops local_ops = {
 /* False: no memory. */
 static bool copy_text(char **to, const char *text)
 {
-    if (!text)
+    if (!text || !*text)
         return true;
     *to = strdup(text);
     return *to != NULL;

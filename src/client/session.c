@@ -11,6 +11,7 @@ enum state {
     OPENING,    /* a lease */
     ACQUIRING,  /* perhaps waiting; the lease is renewed meanwhile */
     VERIFYING,  /* granted after a wait: does the lease still stand? */
+    KEEPING,    /* granted: the floor under it is put */
     HELD,
     RELEASING,
     CLOSING, /* the last request; `ending` is told when it is answered */
@@ -239,6 +240,24 @@ static void opened(struct hf_session *session, struct hf_time now,
     acquire(session, now, wall);
 }
 
+/* It is ours: put the floor under it, if there is one, then tell. */
+static void hold(struct hf_session *session, struct hf_time now,
+                 struct hf_wall wall)
+{
+    if (session->options.hold_min.ns <= 0) {
+        session->state = HELD;
+        tell(session, HF_NEWS_GRANTED);
+        return;
+    }
+    begin(session, &session->main, HF_REQUEST_KEEP);
+    session->main.holds = &session->hold;
+    session->main.hold_count = 1;
+    session->main.holder = session->options.holder;
+    session->main.keep_ms = hf_span_to_ms_up(session->options.hold_min);
+    session->state = KEEPING;
+    submit(session, &session->main, &session->main_out, now, wall);
+}
+
 static void granted(struct hf_session *session, struct hf_time now,
                     struct hf_wall wall)
 {
@@ -255,8 +274,7 @@ static void granted(struct hf_session *session, struct hf_time now,
     if (session->renew_next.ns == INT64_MAX)
         session->renew_next = hf_deadline_renew_at(&session->deadline);
     if (!hf_time_reached(hf_deadline_renew_at(&session->deadline), now)) {
-        session->state = HELD;
-        tell(session, HF_NEWS_GRANTED);
+        hold(session, now, wall);
         return;
     }
     /* The lease is old, perhaps lapsed while we slept: ask before use. */
@@ -306,7 +324,10 @@ static void main_answered(struct hf_session *session, struct hf_time now,
         fail(session, request, now, wall);
         return;
     }
-    if (session->state == DESCRIBING) {
+    if (session->state == KEEPING) {
+        session->state = HELD;
+        tell(session, HF_NEWS_GRANTED);
+    } else if (session->state == DESCRIBING) {
         session->rules = request->rules;
         session->local = request->local;
         session->state = CHOOSING;
@@ -365,8 +386,7 @@ static void renewed(struct hf_session *session, struct hf_time now,
         return;
     }
     if (session->state == VERIFYING) {
-        session->state = HELD;
-        tell(session, HF_NEWS_GRANTED);
+        hold(session, now, wall);
     } else if (told && !session->term_told) {
         tell(session, HF_NEWS_RENEWED);
     }

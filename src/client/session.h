@@ -42,8 +42,11 @@ enum hf_news {
 
 struct hf_session_options {
     char class_name[HF_CLASS_NAME_SIZE];
-    int64_t ttl_ms;          /* 0: the class's default */
-    struct hf_span grace;    /* below 0: the default */
+    int64_t ttl_ms;       /* 0: the class's default */
+    struct hf_span grace; /* below 0: the default */
+    /* Nobody else gets the key before this long after the grant, whatever
+     * becomes of us: 1 s to 24 h; 0: no such floor. */
+    struct hf_span hold_min;
     struct hf_holder holder; /* host, pid, program, note ... */
     uint32_t uid;
     /* Random bits: for session ids (8 each time) and the grant id (16). The

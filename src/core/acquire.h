@@ -25,6 +25,7 @@ struct hf_acquire_seen {
     const struct hf_record *epoch;
     const struct hf_record *session;
     const struct hf_record *hold;
+    const struct hf_record *floor; /* the key is kept, though not held */
     const struct hf_record *share; /* our own */
     const struct hf_record *wait;  /* our own */
     const struct hf_action_result *shares;

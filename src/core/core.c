@@ -14,6 +14,7 @@ static const struct hf_op_kind *const kinds[] = {
     [HF_REQUEST_SESSION_CLOSE] = &hf_op_session_close,
     [HF_REQUEST_JOB] = &hf_op_job,
     [HF_REQUEST_ACQUIRE] = &hf_op_acquire,
+    [HF_REQUEST_KEEP] = &hf_op_keep,
     [HF_REQUEST_RENEW] = &hf_op_renew,
     [HF_REQUEST_RELEASE] = &hf_op_release,
     [HF_REQUEST_LIST] = &hf_op_list,

@@ -13,6 +13,7 @@ src_core_libhf_core_a_SOURCES = \
 	src/core/op_acquire.c \
 	src/core/op_describe.c \
 	src/core/op_epoch.c \
+	src/core/op_keep.c \
 	src/core/op_list.c \
 	src/core/op_release.c \
 	src/core/op_renew.c \

@@ -37,6 +37,7 @@ extern const struct hf_op_kind hf_op_session_open;
 extern const struct hf_op_kind hf_op_session_close;
 extern const struct hf_op_kind hf_op_job;
 extern const struct hf_op_kind hf_op_acquire;
+extern const struct hf_op_kind hf_op_keep;
 extern const struct hf_op_kind hf_op_renew;
 extern const struct hf_op_kind hf_op_release;
 extern const struct hf_op_kind hf_op_list;
@@ -107,6 +108,11 @@ struct hf_op {
         struct hf_acquire acquire;
         struct hf_release release;
         struct hf_looking looking;
+        struct {
+            struct hf_value value;
+            hf_lease_id lease;
+            unsigned retries;
+        } keep;
         struct {
             struct hf_value value;
             unsigned retries;

@@ -18,6 +18,7 @@ enum {
     READ_HOLD,
     READ_SHARE,
     READ_WAIT,
+    READ_FLOOR,
     READ_SHARES,
     READ_WAITS
 };
@@ -38,6 +39,7 @@ void hf_acquire_reads(struct hf_op *op, enum hf_side side)
     (void)hf_txn_get(txn, side, op->paths.hold);
     (void)hf_txn_get(txn, side, op->paths.share);
     (void)hf_txn_get(txn, side, op->paths.wait);
+    (void)hf_txn_get(txn, side, op->paths.floor);
     (void)hf_txn_list(txn, side, op->paths.shares, 1);
     (void)hf_txn_list(txn, side, op->paths.waits, WAITS_READ);
 }
@@ -54,6 +56,7 @@ void hf_acquire_see(const struct hf_op *op, struct hf_acquire_seen *seen)
         .hold = hf_txn_record(txn, at + READ_HOLD),
         .share = hf_txn_record(txn, at + READ_SHARE),
         .wait = hf_txn_record(txn, at + READ_WAIT),
+        .floor = hf_txn_record(txn, at + READ_FLOOR),
         .shares = hf_txn_list_of(txn, at + READ_SHARES),
         .waits = hf_txn_list_of(txn, at + READ_WAITS),
     };
@@ -150,6 +153,7 @@ static void try_it(struct hf_op *op)
     hf_txn_begin(&op->txn);
     hf_acquire_guard(op);
     hf_txn_if_absent(&op->txn, op->paths.hold);
+    hf_txn_if_absent(&op->txn, op->paths.floor);
     if (acquire->mode == HF_EXCLUSIVE)
         hf_txn_if_prefix_absent(&op->txn, op->paths.shares);
     hf_txn_if_prefix_absent(&op->txn, op->paths.waits);
@@ -267,6 +271,8 @@ void hf_acquire_busy(struct hf_op *op, const struct hf_acquire_seen *seen)
         hf_op_end(op);
         return;
     }
+    if (!who)
+        who = seen->floor;
     if (!who && seen->shares->record_count > 0)
         who = &seen->shares->records[0];
     if (!who && seen->waits->record_count > 0)
@@ -368,7 +374,7 @@ static void tried(struct hf_op *op)
     hf_acquire_see(op, &seen);
     if (hf_acquire_stale(op, &seen))
         return;
-    if (op->state == HF_ACQUIRE_READ && !seen.hold &&
+    if (op->state == HF_ACQUIRE_READ && !seen.hold && !seen.floor &&
         (acquire->mode == HF_SHARED || seen.shares->count == 0) &&
         seen.waits->count == 0) {
         try_it(op);

@@ -165,12 +165,14 @@ static void advance(struct hf_op *op)
     hf_path_of(op->paths.shares, "share", "");
     hf_path_of(op->paths.waits, "wait", "");
     hf_path_of(op->paths.share, "request", "");
+    hf_path_of(op->paths.floor, "floor", "");
     put_epoch(op, ADVANCE);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.hold);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.shares);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.waits);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.session);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.share);
+    hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.floor);
     hf_seal_forget(op->core);
     hf_op_send(op, &op->txn.send);
 }

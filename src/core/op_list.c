@@ -10,7 +10,7 @@
 #include "core/op.h"
 
 enum { START, READ, LEASES };
-enum { READ_HOLDS, READ_SHARES, READ_WAITS };
+enum { READ_HOLDS, READ_SHARES, READ_WAITS, READ_FLOORS };
 enum { SHOW_MAX = HF_STORE_LIST_MAX };
 
 static void read_begin(struct hf_op *op)
@@ -34,10 +34,12 @@ static void list_start(struct hf_op *op)
     hf_path_of(op->paths.hold, "hold", request->key);
     hf_path_of(op->paths.shares, "share", request->key);
     hf_path_of(op->paths.waits, "wait", request->key);
+    hf_path_of(op->paths.floor, "floor", request->key);
     read_begin(op);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.hold, limit);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.shares, limit);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.waits, limit);
+    (void)hf_txn_list(&op->txn, HF_THEN, op->paths.floor, limit);
     hf_op_send(op, &op->txn.send);
 }
 
@@ -56,6 +58,7 @@ static void show_start(struct hf_op *op)
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.hold);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.shares, SHOW_MAX);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.waits, SHOW_MAX);
+    (void)hf_txn_get(&op->txn, HF_THEN, op->paths.floor);
     hf_op_send(op, &op->txn.send);
 }
 
@@ -92,7 +95,7 @@ static void gather(struct hf_op *op)
     size_t place;
     size_t total = 0;
 
-    for (place = READ_HOLDS; place <= READ_WAITS; place++) {
+    for (place = READ_HOLDS; place <= READ_FLOORS; place++) {
         const struct hf_action_result *list = hf_txn_list_of(&op->txn, place);
 
         total += list->record_count;
@@ -104,7 +107,7 @@ static void gather(struct hf_op *op)
         hf_op_fail(op, HF_ERR_NOMEM, "no memory for the list");
         return;
     }
-    for (place = READ_HOLDS; place <= READ_WAITS; place++) {
+    for (place = READ_HOLDS; place <= READ_FLOORS; place++) {
         const struct hf_action_result *list = hf_txn_list_of(&op->txn, place);
         size_t i;
 

@@ -12,7 +12,7 @@
 #include "core/op.h"
 
 enum { START, TRY, HANDOFF, PLAIN, SHARED_HANDOFF };
-enum { READ_MINE, READ_EPOCH, READ_WAITS, READ_HOLD };
+enum { READ_MINE, READ_EPOCH, READ_WAITS, READ_HOLD, READ_FLOOR };
 enum { RETRIES_MAX = 6 };
 
 static const char *mine(const struct hf_op *op)
@@ -32,6 +32,7 @@ static void reads(struct hf_op *op)
     (void)hf_txn_get(&op->txn, HF_OTHERWISE, op->paths.epoch);
     (void)hf_txn_list(&op->txn, HF_OTHERWISE, op->paths.waits, HF_HANDOFF_MAX);
     (void)hf_txn_get(&op->txn, HF_OTHERWISE, op->paths.hold);
+    (void)hf_txn_get(&op->txn, HF_OTHERWISE, op->paths.floor);
 }
 
 static void let_go(struct hf_op *op)
@@ -79,6 +80,7 @@ static void hand_off(struct hf_op *op)
     op->txn.send.store.expect = op->core->seal.identity;
     hf_txn_if_unchanged(&op->txn, op->paths.epoch, op->core->seal.revision);
     hf_txn_if_unchanged(&op->txn, mine(op), my_revision(op));
+    hf_txn_if_absent(&op->txn, op->paths.floor);
     put_heirs(op);
     if (!overwritten)
         hf_txn_delete(&op->txn, HF_THEN, mine(op));
@@ -96,6 +98,7 @@ static void pass_on_shared(struct hf_op *op)
     op->txn.send.store.expect = op->core->seal.identity;
     hf_txn_if_unchanged(&op->txn, op->paths.epoch, op->core->seal.revision);
     hf_txn_if_absent(&op->txn, op->paths.hold);
+    hf_txn_if_absent(&op->txn, op->paths.floor);
     hf_txn_if_prefix_absent(&op->txn, op->paths.shares);
     put_heirs(op);
     op->state = SHARED_HANDOFF;
@@ -175,8 +178,10 @@ static void blocked(struct hf_op *op)
     if (!hf_seal_agrees(op->core, hf_txn_record(&op->txn, READ_EPOCH)))
         hf_seal_forget(op->core);
     hf_queue_heirs(op, hf_txn_list_of(&op->txn, READ_WAITS));
+    /* A key that is kept passes to nobody yet: its waiters poll. */
     if (release->heir_count == 0 || ++release->retries > RETRIES_MAX ||
-        release->hold.mode == HF_SHARED) {
+        release->hold.mode == HF_SHARED ||
+        hf_txn_record(&op->txn, READ_FLOOR)) {
         release_alone(op, true);
         return;
     }

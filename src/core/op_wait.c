@@ -44,7 +44,8 @@ static bool may_go(const struct hf_op *op, const struct hf_acquire_seen *seen)
 {
     const struct hf_acquire *acquire = &op->u.acquire;
 
-    return !seen->hold && acquire->ahead_count == 0 && !acquire->deep &&
+    return !seen->hold && !seen->floor && acquire->ahead_count == 0 &&
+           !acquire->deep &&
            (acquire->mode == HF_SHARED || seen->shares->count == 0);
 }
 
@@ -129,6 +130,7 @@ static void take_if_free(struct hf_op *op)
     hf_acquire_guard(op);
     hf_txn_if_unchanged(&op->txn, op->paths.wait, acquire->wait_revision);
     hf_txn_if_absent(&op->txn, op->paths.hold);
+    hf_txn_if_absent(&op->txn, op->paths.floor);
     if (acquire->mode == HF_EXCLUSIVE)
         hf_txn_if_prefix_absent(&op->txn, op->paths.shares);
     for (i = 0; i < acquire->ahead_count; i++)

@@ -72,6 +72,7 @@ bool hf_policy_allows(struct hf_op *op, const struct hf_class *class)
     case HF_REQUEST_DESCRIBE:
     case HF_REQUEST_SESSION_CLOSE:
     case HF_REQUEST_JOB:
+    case HF_REQUEST_KEEP:
     case HF_REQUEST_RENEW:
     case HF_REQUEST_RELEASE:
     case HF_REQUEST_LIST:

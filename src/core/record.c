@@ -84,6 +84,7 @@ void hf_paths_make(struct hf_paths *paths, const char *key, const char *session,
     if (session)
         hf_path_of(paths->session, "session", session);
     hf_path_of(paths->hold, "hold", key);
+    hf_path_of(paths->floor, "floor", key);
     snprintf(rest, sizeof(rest), "%.*s//", HF_KEY_BYTES_MAX, key);
     hf_path_of(paths->shares, "share", rest);
     hf_path_of(paths->waits, "wait", rest);
@@ -172,6 +173,7 @@ enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
         {HF_PATH_ROOT "hold/", HF_HOLD},
         {HF_PATH_ROOT "share/", HF_SHARE},
         {HF_PATH_ROOT "wait/", HF_WAITER},
+        {HF_PATH_ROOT "floor/", HF_FLOOR},
     };
     struct hf_bytes key = record->key;
     size_t i;
@@ -187,7 +189,8 @@ enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
         key.size -= root;
         break;
     }
-    if (info->kind != HF_HOLD && key.size > 2 + 2 * HF_GRANT_ID_SIZE)
+    if ((info->kind == HF_SHARE || info->kind == HF_WAITER) &&
+        key.size > 2 + 2 * HF_GRANT_ID_SIZE)
         key.size -= 2 + 2 * HF_GRANT_ID_SIZE;
     if (i == sizeof(kinds) / sizeof(kinds[0]) || key.size >= HF_KEY_SIZE)
         return hf_error_set(error, HF_ERR_DAMAGED,
@@ -195,7 +198,7 @@ enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
     memcpy(info->key, key.data, key.size);
     info->created = record->created;
     info->lease = record->lease;
-    if (info->kind != HF_WAITER)
+    if (info->kind == HF_HOLD || info->kind == HF_SHARE)
         (void)hf_token_make(epoch, record->changed, &info->token);
     return hf_record_decode_holder(record->value, &info->who, error);
 }

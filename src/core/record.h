@@ -9,6 +9,7 @@
  *   hold/KEY           who holds it                           (session's lease)
  *   share/KEY//GRANT   who holds it shared                    (session's lease)
  *   wait/KEY//GRANT    who waits; order is creation revision  (waiter's lease)
+ *   floor/KEY          nobody gets it before this is gone     (its own lease)
  */
 #ifndef HF_CORE_RECORD_H
 #define HF_CORE_RECORD_H
@@ -29,6 +30,7 @@ struct hf_paths {
     char share[HF_PATH_SIZE];
     char waits[HF_PATH_SIZE]; /* prefix */
     char wait[HF_PATH_SIZE];
+    char floor[HF_PATH_SIZE];
 };
 
 /* `session` and `grant` may be NULL: their paths are then empty. */

@@ -66,14 +66,15 @@ struct hf_holder {
     int64_t since_steady_ms; /* the same on the steady clock */
 };
 
-enum hf_hold_kind { HF_HOLD, HF_SHARE, HF_WAITER };
+/* HF_FLOOR: nobody holds it any more, but it is kept until its lease ends. */
+enum hf_hold_kind { HF_HOLD, HF_SHARE, HF_WAITER, HF_FLOOR };
 
 /* A record as LIST, SHOW and a busy answer tell it. */
 struct hf_hold_info {
     enum hf_hold_kind kind;
     char key[HF_KEY_SIZE];
     struct hf_holder who;
-    uint64_t token;   /* holds and shares; 0 for waiters */
+    uint64_t token;   /* holds and shares; 0 for the others */
     uint64_t created; /* order of waiters */
     hf_lease_id lease;
     bool lease_known; /* the three below were asked for and told */
@@ -136,7 +137,8 @@ struct hf_request {
     /* RENEW: the holds in question; RELEASE: one. The caller's memory. */
     struct hf_hold_ref *holds;
     size_t hold_count;
-    bool last;                 /* RELEASE: nothing else hangs on the session */
+    bool last;       /* RELEASE: nothing else hangs on the session */
+    int64_t keep_ms; /* KEEP: holds[0] is kept this long, 1 s to 24 h */
     enum hf_lease_phase phase; /* JOB */
     const char *cgroup;        /* JOB */
     uint32_t limit;            /* LIST: at most this many, 1 to 1024 */

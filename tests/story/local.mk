@@ -7,6 +7,7 @@ tests_story_story_LDADD = src/service/libhf_service.a \
 STORIES = \
 	tests/story/epoch.story \
 	tests/story/grant.story \
+	tests/story/keep.story \
 	tests/story/queue.story \
 	tests/story/release.story \
 	tests/story/unknown.story

@@ -9,10 +9,14 @@
  *                                          lost | failed WORD | waiting
  *   c1 hears -> granted T1    the answer to what was left waiting (or silence)
  *   c1 renew -> stands | gone | lost | failed WORD
- *   c1 release [T1] [last] -> done | not-held | failed WORD   (T1 or its
- * newest; last: nothing else hangs on the session) c1 leaves -> done cancels
- * its acquire, nothing is said about it c1 close -> done          c1 dies
- * [alone] c1 job started|gone -> done c1 advance [now] -> epoch N | failed WORD
+ *   c1 release [T1] [last] -> done | not-held | failed WORD
+ *                             T1 or its newest; last: its session ends with it
+ *   c1 keep TIME -> done      its key, whatever becomes of it
+ *   c1 leaves -> done         cancels its acquire, nothing is said about it
+ *   c1 close -> done
+ *   c1 dies [alone]           with its job, or without
+ *   c1 job started|gone -> done
+ *   c1 advance [now] -> epoch N | failed WORD
  *   pass TIME                 time goes by; everybody is looked after
  *   fault NAME [CHANCE]       a switch of store/sim.h; calm turns all off
  *   snapshot                  restore rising|epoch|new-life
@@ -416,6 +420,23 @@ static void do_release(struct story *story, struct client *client)
     hf_request_clear(&request);
 }
 
+static void do_keep(struct story *story, struct client *client)
+{
+    struct hf_request request;
+    char text[LINE_MAX_];
+
+    start_request(story, client, &request, HF_REQUEST_KEEP);
+    request.holds = &client->hold;
+    request.hold_count = 1;
+    request.keep_ms = duration_ms(story, word(story, 2));
+    if (!ask(story, client, &request)) {
+        compare(story, "silence");
+        return;
+    }
+    compare(story, plain_answer(&request, text));
+    hf_request_clear(&request);
+}
+
 static void do_plain(struct story *story, struct client *client,
                      enum hf_request_kind kind)
 {
@@ -476,6 +497,8 @@ static void do_client(struct story *story, struct client *client, int number)
         hf_service_cancel(client->service, &client->acquire, story->now, wall);
         client->waiting = false;
         look_after(story);
+    } else if (strcmp(verb, "keep") == 0) {
+        do_keep(story, client);
     } else if (strcmp(verb, "close") == 0) {
         do_plain(story, client, HF_REQUEST_SESSION_CLOSE);
     } else if (strcmp(verb, "job") == 0) {
