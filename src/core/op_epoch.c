@@ -58,8 +58,11 @@ static bool tell(struct hf_op *op)
     info->at_wall_ms = record->at_wall_ms;
     info->revision = found->changed;
     hf_hex(record->store_id, sizeof(record->store_id), info->store_id);
-    memcpy(info->by, record->by, sizeof(info->by));
-    memcpy(info->why, record->why, sizeof(info->why));
+    /* An advance was asked with a reason of its own. */
+    if (op->kind == &hf_op_epoch_show) {
+        memcpy(info->by, record->by, sizeof(info->by));
+        memcpy(info->why, record->why, sizeof(info->why));
+    }
     return true;
 }
 
@@ -224,6 +227,7 @@ static void was_written(struct hf_op *op)
         return;
     }
     request->epoch.epoch = op->u.epoch.record.epoch;
+    request->epoch.at_wall_ms = op->u.epoch.record.at_wall_ms;
     request->epoch.sealed = false;
     request->epoch.revision = op->u.epoch.revision;
     request->epoch.store_revision = op->u.epoch.revision;

@@ -226,6 +226,35 @@ static void who_only_reads_makes_nothing(void **state)
     hf_request_clear(&epoch);
 }
 
+static void an_advance_keeps_who_asked_and_why(void **state)
+{
+    struct bed *bed = *state;
+    struct hf_request list = {.kind = HF_REQUEST_LIST, .limit = 1};
+    struct hf_request before = {.kind = HF_REQUEST_EPOCH_SHOW};
+    struct hf_request after = {.kind = HF_REQUEST_EPOCH_SHOW};
+    struct hf_request advance = {
+        .kind = HF_REQUEST_EPOCH_ADVANCE,
+        .now = true,
+        .epoch = {.by = "an operator", .why = "a drill"}};
+
+    ask(bed, bed->transport, &list);
+    ask(bed, bed->transport, &before);
+    assert_string_equal(before.epoch.by, "store");
+    advance.epoch.revision = before.epoch.revision;
+    ask(bed, bed->transport, &advance);
+    assert_int_equal(advance.answer, HF_ANSWER_DONE);
+    ask(bed, bed->transport, &after);
+    assert_int_equal(after.epoch.epoch, before.epoch.epoch + 1);
+    assert_string_equal(after.epoch.by, "an operator");
+    assert_string_equal(after.epoch.why, "a drill");
+    assert_string_equal(advance.epoch.why, "a drill");
+    assert_int_equal(advance.epoch.at_wall_ms, after.epoch.at_wall_ms);
+    hf_request_clear(&list);
+    hf_request_clear(&before);
+    hf_request_clear(&advance);
+    hf_request_clear(&after);
+}
+
 static void without_memory_the_store_stays_the_callers(void **state)
 {
     struct bed *bed = *state;
@@ -256,6 +285,7 @@ int main(void)
         T(a_class_that_cannot_be_read_fails_the_request_alone),
         T(what_is_cancelled_does_not_come_back),
         T(who_only_reads_makes_nothing),
+        T(an_advance_keeps_who_asked_and_why),
         T(without_memory_the_store_stays_the_callers),
     };
 
