@@ -5,7 +5,7 @@
 
 #include "base/field.h"
 
-/* ---- one member ------------------------------------------------------- */
+/* ---- one member -------------------------------------------------------- */
 
 static enum hf_err wrong(const struct hf_field *field, struct hf_error *error,
                          const char *what)
@@ -147,7 +147,7 @@ static enum hf_err read_member(const struct hf_field *field, const json_t *json,
     return HF_ERR_INTERNAL;
 }
 
-/* ---- the object --------------------------------------------------------- */
+/* ---- the object -------------------------------------------------------- */
 
 static void zero(const struct hf_field *fields, uint8_t *record)
 {

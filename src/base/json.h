@@ -50,7 +50,7 @@ void hf_json_null(struct hf_json *json, const char *name);
  */
 struct hf_buf *hf_json_value(struct hf_json *json, const char *name);
 
-/* ---- pieces, without a document ------------------------------------------ */
+/* ---- pieces, without a document ---------------------------------------- */
 
 /*
  * Append `text` as a JSON string. Control characters and marks that change the

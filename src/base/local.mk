@@ -16,7 +16,16 @@ src_base_libhf_base_a_SOURCES = \
 	src/base/field_decode.c \
 	src/base/json.c \
 	src/base/json.h \
+	src/base/opts.c \
 	src/base/opts.h \
+	src/base/opts_bash.c \
+	src/base/opts_check.c \
+	src/base/opts_dump.c \
+	src/base/opts_fish.c \
+	src/base/opts_help.c \
+	src/base/opts_row.h \
+	src/base/opts_value.c \
+	src/base/opts_zsh.c \
 	src/base/spelling.c \
 	src/base/spelling.h \
 	src/base/sys.c \

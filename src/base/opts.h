@@ -44,7 +44,7 @@
 #include "base/err.h"
 #include "base/time.h"
 
-/* ---- rows --------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------- */
 
 enum hf_opt_kind {
     HF_OPT_KIND_END,
@@ -77,7 +77,10 @@ struct hf_opt_word {
     int index; /* in `words` */
 };
 
-enum { HF_OPT_PAIRS_MAX = 32 };
+enum {
+    HF_OPT_PAIRS_MAX = 32,
+    HF_OPT_ROWS_MAX = 128 /* of one table, headings too */
+};
 
 struct hf_opt_pairs {
     size_t count;
@@ -143,6 +146,7 @@ struct hf_opt {
     {.kind = HF_OPT_KIND_##kind_,                                              \
      .letters = letters_,                                                      \
      .names = names_,                                                          \
+     .argument = HF_OPT_KIND_##kind_ == HF_OPT_KIND_DUMP ? "FORM" : NULL,      \
      .help = help_,                                                            \
      .is_hidden = HF_OPT_KIND_##kind_ == HF_OPT_KIND_DUMP},
 #define HF_OPT_END                                                             \
@@ -150,7 +154,7 @@ struct hf_opt {
         .kind = HF_OPT_KIND_END                                                \
     }
 
-/* ---- tools and commands ------------------------------------------------- */
+/* ---- tools and commands ------------------------------------------------ */
 
 /* One of a tool's commands: "ls", or two words, "class ls". */
 struct hf_command {
@@ -189,7 +193,7 @@ struct hf_tool {
     const char *closing;         /* a last paragraph */
 };
 
-/* ---- parsing ------------------------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------- */
 
 enum hf_opts_action {
     HF_OPTS_RUN,

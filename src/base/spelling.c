@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/spelling.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { WORD_MAX = 63 };
@@ -12,15 +11,13 @@ static unsigned int least(unsigned int a, unsigned int b)
 }
 
 /* The table of the textbook, three rows of it at a time. */
-unsigned int hf_spelling_distance(const char *a, const char *b,
-                                  unsigned int limit)
+static unsigned int distance(const char *a, size_t a_size, const char *b,
+                             size_t b_size, unsigned int limit)
 {
     unsigned int rows[3][WORD_MAX + 1];
     unsigned int *before_last = rows[0];
     unsigned int *last = rows[1];
     unsigned int *row = rows[2];
-    size_t a_size = strnlen(a, WORD_MAX + 1);
-    size_t b_size = strnlen(b, WORD_MAX + 1);
 
     if (a_size > WORD_MAX || b_size > WORD_MAX)
         return limit + 1;
@@ -43,6 +40,12 @@ unsigned int hf_spelling_distance(const char *a, const char *b,
     return least(last[b_size], limit + 1);
 }
 
+unsigned int hf_spelling_distance(const char *a, const char *b,
+                                  unsigned int limit)
+{
+    return distance(a, strlen(a), b, strlen(b), limit);
+}
+
 void hf_spelling_begin(struct hf_spelling *spelling, const char *word)
 {
     size_t near = strlen(word) / 3;
@@ -55,13 +58,20 @@ void hf_spelling_begin(struct hf_spelling *spelling, const char *word)
         (struct hf_spelling){.word = word, .distance = (unsigned int)near + 1};
 }
 
+void hf_spelling_offer_bytes(struct hf_spelling *spelling, const char *known,
+                             size_t size)
+{
+    unsigned int found = distance(spelling->word, strlen(spelling->word), known,
+                                  size, spelling->distance);
+
+    if (found < spelling->distance) {
+        spelling->distance = found;
+        spelling->best = known;
+        spelling->best_size = size;
+    }
+}
+
 void hf_spelling_offer(struct hf_spelling *spelling, const char *known)
 {
-    unsigned int distance =
-        hf_spelling_distance(spelling->word, known, spelling->distance);
-
-    if (distance < spelling->distance) {
-        spelling->distance = distance;
-        spelling->best = known;
-    }
+    hf_spelling_offer_bytes(spelling, known, strlen(known));
 }

@@ -17,7 +17,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* ---- clocks ---------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------ */
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -91,7 +91,7 @@ static bool real_wall_is_trusted(struct hf_sys *sys)
     return answer >= 0 && answer != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
 
-/* ---- boot id and random bytes ------------------------------------------- */
+/* ---- boot id and random bytes ------------------------------------------ */
 
 static int hex_digit(char c)
 {

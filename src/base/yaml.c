@@ -9,8 +9,7 @@
 
 #include "base/utf8.h"
 
-/* ---- memory ---------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------ */
 
 /* All of a tree lies in a chain of blocks, freed together. */
 struct block {

@@ -26,8 +26,7 @@ static int enter(struct sys_fake *fake, enum fake_call call)
     return -fake->errnum;
 }
 
-/* ---- what is commanded ----------------------------------------------------
- */
+/* ---- what is commanded ------------------------------------------------- */
 
 static struct hf_time fake_steady(struct hf_sys *sys)
 {
@@ -92,8 +91,7 @@ static int fake_fs_type(struct hf_sys *sys, int fd, uint64_t *type)
     return 0;
 }
 
-/* ---- what goes through -----------------------------------------------------
- */
+/* ---- what goes through ------------------------------------------------- */
 
 static int fake_open(struct hf_sys *sys, int dir, const char *path, int flags,
                      mode_t mode)
@@ -252,8 +250,7 @@ static int fake_unlock(struct hf_sys *sys, int fd)
     return err ? err : fake->real.unlock(&fake->real, fd);
 }
 
-/* ---- commands ---------------------------------------------------------------
- */
+/* ---- commands ---------------------------------------------------------- */
 
 static const struct hf_sys fake_calls = {
     .steady = fake_steady,

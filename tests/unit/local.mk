@@ -19,6 +19,8 @@ suite_unit = \
 	tests/unit/test_json \
 	tests/unit/test_key \
 	tests/unit/test_local \
+	tests/unit/test_opts \
+	tests/unit/test_opts_table \
 	tests/unit/test_session \
 	tests/unit/test_spelling \
 	tests/unit/test_state_file \
@@ -63,6 +65,14 @@ tests_unit_test_field_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_field_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_json_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_opts_SOURCES = tests/unit/test_opts.c \
+	tests/unit/opts_tools.c tests/unit/opts_tools.h
+tests_unit_test_opts_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_opts_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_opts_table_SOURCES = tests/unit/test_opts_table.c \
+	tests/unit/opts_tools.c tests/unit/opts_tools.h
+tests_unit_test_opts_table_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_opts_table_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_spelling_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_state_file_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)

@@ -77,8 +77,7 @@ static void refuses(const char *text, const char *wanted)
     assert_int_equal(thing.revision, 0);
 }
 
-/* ---- writing ---------------------------------------------------------------
- */
+/* ---- writing ----------------------------------------------------------- */
 
 static void every_kind_is_written(void **state)
 {
@@ -183,8 +182,7 @@ static void writing_allocates_only_for_the_buffer(void **state)
     hf_buf_clear(&buf);
 }
 
-/* ---- reading ----------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------- */
 
 static void what_was_written_is_read_back(void **state)
 {

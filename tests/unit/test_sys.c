@@ -54,8 +54,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- clocks -----------------------------------------------------------------
- */
+/* ---- clocks ------------------------------------------------------------ */
 
 static void the_steady_clock_is_monotonic_and_goes_on(void **state)
 {

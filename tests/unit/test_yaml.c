@@ -50,8 +50,7 @@ static void stands_at(struct hf_yaml_mark mark, unsigned int line,
     assert_int_equal(mark.column, column);
 }
 
-/* ---- what is read -----------------------------------------------------------
- */
+/* ---- what is read ------------------------------------------------------ */
 
 static void a_class_file_becomes_a_tree_with_places(void **state)
 {
