@@ -15,7 +15,7 @@ struct hf_local_options {
     /* "sqlite:PATH" or an absolute or relative path; NULL: HOLDFAST_STORE is
      * not looked at here, the user's own place is taken. */
     const char *store;
-    /* Folder of class files; NULL: the compiled-in one. */
+    /* Folder of class files; NULL or empty: the compiled-in one. */
     const char *classes;
     struct hf_span gate_limit; /* 0: 10 s */
     bool read_only;

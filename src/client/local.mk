@@ -2,6 +2,8 @@
 # A new file of this folder: add its name below, headers and tables too.
 noinst_LIBRARIES += src/client/libhf_client.a
 src_client_libhf_client_a_SOURCES = \
+	src/client/class_review.c \
+	src/client/class_review.h \
 	src/client/deadline.c \
 	src/client/deadline.h \
 	src/client/local.c \

@@ -19,6 +19,9 @@ suite_unit = \
 	tests/unit/test_json \
 	tests/unit/test_key \
 	tests/unit/test_local \
+	tests/unit/test_lockctl_table \
+	tests/unit/test_lockctl_tool \
+	tests/unit/test_lockctl_why \
 	tests/unit/test_opts \
 	tests/unit/test_opts_table \
 	tests/unit/test_session \
@@ -55,6 +58,17 @@ tests_unit_test_local_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	src/service/libhf_service.a src/core/libhf_core.a $(HF_SIM_LIBS) \
 	$(JANSSON_LIBS) $(YAML_LIBS)
 tests_unit_test_local_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+# Parts of lockctl that need no store.
+tests_unit_test_lockctl_table_SOURCES = tests/unit/test_lockctl_table.c \
+	cmd/lockctl/table.c
+tests_unit_test_lockctl_table_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_lockctl_table_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_lockctl_tool_SOURCES = tests/unit/test_lockctl_tool.c \
+	cmd/lockctl/tool.c
+tests_unit_test_lockctl_tool_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_lockctl_why_SOURCES = tests/unit/test_lockctl_why.c \
+	cmd/lockctl/hold.c cmd/lockctl/why.c
+tests_unit_test_lockctl_why_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 tests_unit_test_deadline_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)
 tests_unit_test_duration_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockctl/hold.h"
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "core/token.h"
+
+bool hold_is_hold(const struct hf_hold_info *info)
+{
+    return info->kind == HF_HOLD || info->kind == HF_SHARE;
+}
+
+enum hold_state hold_state_of(const struct hf_hold_info *info)
+{
+    if (info->lease_known && info->proof == HF_PROOF_DEAD)
+        return HOLD_DEAD;
+    /* Processes may live on behind a lease that is over: it counts. */
+    if (!info->lease_known || info->lease_remaining_ms < 0)
+        return HOLD_LAPSED;
+    if (info->kind == HF_FLOOR)
+        return HOLD_KEPT;
+    return info->proof == HF_PROOF_LIVES ? HOLD_LIVE : HOLD_LEASE;
+}
+
+const char *hold_state_name(enum hold_state state)
+{
+    switch (state) {
+    case HOLD_LIVE:
+        return "live";
+    case HOLD_DEAD:
+        return "dead";
+    case HOLD_LEASE:
+        return "lease";
+    case HOLD_LAPSED:
+        return "lapsed";
+    case HOLD_KEPT:
+        return "kept";
+    case HOLD_FREE:
+        break;
+    }
+    return "free";
+}
+
+int64_t hold_age_ms(const struct hf_hold_info *info, struct hf_time now)
+{
+    int64_t age = now.ns / 1000000 - info->who.since_steady_ms;
+
+    return age > 0 ? age : 0;
+}
+
+struct age_text age_print(int64_t ms)
+{
+    struct age_text age;
+    int64_t seconds = ms / 1000;
+    int64_t minutes = seconds / 60;
+    int64_t hours = minutes / 60;
+
+    if (minutes == 0)
+        snprintf(age.text, sizeof(age.text), "%" PRId64 "s", seconds);
+    else if (hours == 0)
+        snprintf(age.text, sizeof(age.text), "%" PRId64 "m%02ds", minutes,
+                 (int)(seconds % 60));
+    else if (hours < 24)
+        snprintf(age.text, sizeof(age.text), "%" PRId64 "h%02dm", hours,
+                 (int)(minutes % 60));
+    else
+        snprintf(age.text, sizeof(age.text), "%" PRId64 "d%02dh", hours / 24,
+                 (int)(hours % 24));
+    return age;
+}
+
+/* From the file alone: asking a directory service could hang. */
+struct user_text user_print(uint32_t uid)
+{
+    FILE *users = fopen("/etc/passwd", "re");
+    const struct passwd *user = NULL;
+    struct user_text text;
+
+    snprintf(text.text, sizeof(text.text), "%" PRIu32, uid);
+    if (!users)
+        return text;
+    do
+        user = fgetpwent(users);
+    while (user && user->pw_uid != uid);
+    if (user)
+        snprintf(text.text, sizeof(text.text), "%" PRIu32 " (%.32s)", uid,
+                 user->pw_name);
+    (void)fclose(users);
+    return text;
+}
+
+struct hf_utc_text hold_since(const struct hf_hold_info *info)
+{
+    struct hf_wall wall = {hf_span_ms(info->who.since_wall_ms).ns};
+
+    if (info->who.since_wall_ms == 0)
+        return (struct hf_utc_text){""};
+    return hf_utc_print(wall, 0);
+}
+
+struct hf_utc_text hold_kept_until(const struct hf_hold_info *info,
+                                   struct hf_wall now)
+{
+    struct hf_wall until = {
+        hf_sum_ns(now.ns, hf_span_ms(info->lease_remaining_ms).ns)};
+
+    return hf_utc_print(until, 0);
+}
+
+struct lease_text lease_print(const struct hf_hold_info *info)
+{
+    int64_t left = info->lease_remaining_ms;
+    struct lease_text lease = {"not known"};
+
+    if (!info->lease_known)
+        return lease;
+    snprintf(lease.text, sizeof(lease.text),
+             left < 0 ? "%s, over for %s" : "%s, %s left",
+             hf_duration_print(hf_span_ms(info->lease_ttl_ms)).text,
+             age_print(left < 0 ? -left : left).text);
+    return lease;
+}
+
+static void hex_json(struct hf_json *json, const char *name,
+                     const uint8_t *bytes, size_t size)
+{
+    char text[2 * HF_GRANT_ID_SIZE + 1];
+    size_t i;
+
+    for (i = 0; i < size; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    hf_json_text(json, name, text);
+}
+
+void hold_json(struct hf_json *json, const struct hf_hold_info *info,
+               struct hf_time now, uint64_t place)
+{
+    const struct hf_holder *who = &info->who;
+    hf_json_text(json, "state", hold_state_name(hold_state_of(info)));
+    hf_json_text(json, "mode", hf_mode_names[who->mode]);
+    if (info->kind == HF_WAITER) {
+        hf_json_u64(json, "place", place);
+    } else if (info->kind != HF_FLOOR) {
+        hf_json_decimal(json, "token", info->token);
+        hf_json_u64(json, "epoch", hf_token_epoch(info->token));
+        hf_json_decimal(json, "revision", hf_token_revision(info->token));
+    }
+    hf_json_text(json, "class", who->class_name);
+    hf_json_text(json, "host", who->host);
+    hf_json_u64(json, "pid", who->pid);
+    hf_json_u64(json, "uid", who->uid);
+    hf_json_text(json, "program", who->program);
+    hf_json_text(json, "note", who->note);
+    hf_json_text(json, "since", hold_since(info).text);
+    hf_json_i64(json, "age_ms", hold_age_ms(info, now));
+    if (info->lease_known) {
+        hf_json_i64(json, "lease_ttl_ms", info->lease_ttl_ms);
+        hf_json_i64(json, "lease_remaining_ms", info->lease_remaining_ms);
+    } else {
+        hf_json_null(json, "lease_ttl_ms");
+        hf_json_null(json, "lease_remaining_ms");
+    }
+    hf_json_text(json, "session", who->session);
+    hex_json(json, "grant", who->grant, sizeof(who->grant));
+}

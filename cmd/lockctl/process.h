@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What /proc tells about the process that holds a key, and what runs below it,
+ * where its number means something here. Only looks. For `lockctl show`.
+ */
+#ifndef LOCKCTL_PROCESS_H
+#define LOCKCTL_PROCESS_H
+
+#include <stdbool.h>
+
+#include "core/request.h"
+
+enum { PROCESSES_MAX = 16 };
+
+struct process {
+    uint32_t pid;
+    char state; /* as in ps(1): R S D T Z */
+    char name[64];
+};
+
+struct process_tree {
+    size_t count; /* 0: nothing to tell; [0] is the holder itself */
+    struct process list[PROCESSES_MAX];
+    bool more;
+};
+
+/*
+ * Nothing to tell when the holder lives in another pid namespace, is gone, or
+ * when its number belongs to somebody younger than the hold. `age_ms`: of the
+ * hold.
+ */
+void process_tree_read(const struct hf_holder *who, int64_t age_ms,
+                       struct process_tree *tree);
+
+#endif
