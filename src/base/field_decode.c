@@ -192,7 +192,8 @@ static bool is_too_deep(const char *text, size_t size)
 static enum hf_err parse(const char *text, size_t size, json_t **root,
                          struct hf_error *error)
 {
-    json_error_t why;
+    /* Where memory runs out, the parser does not always fill it. */
+    json_error_t why = {.text = ""};
 
     if (size > HF_FIELD_BYTES_MAX)
         return hf_error_set(error, HF_ERR_USAGE,

@@ -256,7 +256,7 @@ static enum hf_err take_long(struct parser *parser, const char *word)
 {
     struct hf_opt_name name = {word + 2, strcspn(word + 2, "=")};
     const char *joined = word[2 + name.size] ? name.text + name.size + 1 : NULL;
-    struct hf_opt_match match;
+    struct hf_opt_match match = {.row = NULL};
     enum hf_err err = find_long(parser, name, &match);
 
     if (err)
@@ -270,7 +270,7 @@ static enum hf_err take_long(struct parser *parser, const char *word)
 static enum hf_err take_letters(struct parser *parser, const char *word)
 {
     for (const char *letter = word + 1; *letter; letter++) {
-        struct hf_opt_match match;
+        struct hf_opt_match match = {.row = NULL};
         enum hf_err err = find_letter(parser, word, *letter, &match);
 
         if (err)

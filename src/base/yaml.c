@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/yaml.h"
 
-#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,48 +8,13 @@
 
 #include "base/utf8.h"
 
-/* ---- memory ------------------------------------------------------------ */
-
-/* All of a tree lies in a chain of blocks, freed together. */
-struct block {
-    struct block *next;
-    size_t used;
-    size_t room;
-    alignas(max_align_t) char bytes[];
-};
-
-enum { BLOCK_BYTES = 4000 };
-
-static void *take(struct hf_yaml *yaml, size_t size)
-{
-    struct block *block = yaml->memory;
-    const size_t unit = alignof(max_align_t);
-    size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    void *taken;
-
-    size = (size + unit - 1) / unit * unit;
-    if (!block || block->room - block->used < size) {
-        block = malloc(sizeof(*block) + room + unit);
-        if (!block)
-            return NULL;
-        *block = (struct block){.next = yaml->memory, .room = room + unit};
-        yaml->memory = block;
-    }
-    taken = block->bytes + block->used;
-    block->used += size;
-    return taken;
-}
+/* ---- memory ---------------------------------------------------------------
+ */
 
 void hf_yaml_clear(struct hf_yaml *yaml)
 {
-    struct block *block = yaml->memory;
-
-    while (block) {
-        struct block *next = block->next;
-
-        free(block);
-        block = next;
-    }
+    free(yaml->nodes);
+    free(yaml->text);
     *yaml = (struct hf_yaml){.file = yaml->file};
 }
 
@@ -150,7 +114,11 @@ struct builder {
     struct hf_error *error;
     struct level levels[HF_YAML_DEPTH_MAX];
     size_t depth;
-    size_t nodes;
+    /* Neither grows while the tree is built: pointers into them hold. */
+    size_t node_count;
+    size_t node_room;
+    size_t text_used;
+    size_t text_room;
     unsigned int documents;
     bool is_done;
 };
@@ -166,16 +134,17 @@ static enum hf_err copy_text(struct builder *builder, const yaml_event_t *event,
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t size = event->data.scalar.length;
-    char *copy;
+    char *copy = builder->yaml->text + builder->text_used;
 
     if (memchr(value, '\0', size))
         return hf_yaml_error(builder->yaml, mark_of(event->start_mark),
                              builder->error, "a NUL may not stand in a text");
-    copy = take(builder->yaml, size + 1);
-    if (!copy)
-        return no_memory(builder);
+    if (size >= builder->text_room - builder->text_used)
+        return hf_yaml_error(builder->yaml, mark_of(event->start_mark),
+                             builder->error, "too much text for one file");
     memcpy(copy, value, size);
     copy[size] = '\0';
+    builder->text_used += size + 1;
     *text = copy;
     return HF_ERR_OK;
 }
@@ -239,13 +208,11 @@ static enum hf_err add_node(struct builder *builder, const yaml_event_t *event,
     struct hf_yaml_node *node;
     enum hf_err err;
 
-    if (builder->nodes++ == HF_YAML_NODES_MAX)
+    if (builder->node_count == builder->node_room)
         return hf_yaml_error(
             builder->yaml, mark_of(event->start_mark), builder->error,
             "more than %d values are too many for one file", HF_YAML_NODES_MAX);
-    node = take(builder->yaml, sizeof(*node));
-    if (!node)
-        return no_memory(builder);
+    node = &builder->yaml->nodes[builder->node_count++];
     *node =
         (struct hf_yaml_node){.kind = kind, .mark = mark_of(event->start_mark)};
     if (kind == HF_YAML_SCALAR) {
@@ -375,7 +342,16 @@ static enum hf_err build(struct builder *builder, const char *bytes,
     yaml_event_t event;
     enum hf_err err = HF_ERR_OK;
 
-    if (!yaml_parser_initialize(&parser))
+    /* A value takes a byte at least, and what is open has its own. An escape of
+     * two bytes may become three (\L), and each text gets an end. */
+    builder->node_room =
+        size + 2 < HF_YAML_NODES_MAX ? size + 2 : HF_YAML_NODES_MAX;
+    builder->text_room = 2 * size + 2 * builder->node_room;
+    builder->yaml->nodes =
+        calloc(builder->node_room, sizeof(*builder->yaml->nodes));
+    builder->yaml->text = malloc(builder->text_room);
+    if (!builder->yaml->nodes || !builder->yaml->text ||
+        !yaml_parser_initialize(&parser))
         return no_memory(builder);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, size);

@@ -52,7 +52,8 @@ struct hf_yaml_node {
 struct hf_yaml {
     const char *file; /* as handed in, borrowed: for messages */
     const struct hf_yaml_node *root;
-    void *memory;
+    struct hf_yaml_node *nodes; /* all of them, and their texts: its own */
+    char *text;
 };
 
 /*

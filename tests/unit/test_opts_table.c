@@ -466,7 +466,7 @@ static void faults_of_a_command_are_found(void **state)
 static void faults_of_a_tool_are_found(void **state)
 {
     struct hf_tool tool = ctl_tool;
-    struct hf_error error;
+    struct hf_error error = {.text = ""};
 
     (void)state;
     tool.ends_at_operand = true;
