@@ -9,15 +9,15 @@ if [ -z "$LOCK_TOKEN" ]; then
     exit 1
 fi
 
-echo "job $$ runs; nobody else holds its key, and it was handed:"
-tell() { printf '  %-13s %-44s %s\n' "$1" "$2" "$3"; }
-tell LOCK_KEY "$LOCK_KEY" "what is locked"
-tell LOCK_TOKEN "$LOCK_TOKEN" "rises with every grant; show it to what you write to"
-tell LOCK_EPOCH "$LOCK_EPOCH" "the token's upper part: this life of the store"
-tell LOCK_REVISION "$LOCK_REVISION" "its lower part: the transaction that granted"
-tell LOCK_CLASS "$LOCK_CLASS" "the rules that apply"
-tell LOCK_SESSION "$LOCK_SESSION" "who holds it"
-tell LOCK_STATE "$LOCK_STATE" "a file that always tells the present deadline"
+echo "job $$ runs; nobody else holds its key. It was handed:"
+tell() { printf '  %-42s %s\n' "$1" "$2"; }
+tell "what is locked" "LOCK_KEY=$LOCK_KEY"
+tell "the fencing token: rises with each grant," "LOCK_TOKEN=$LOCK_TOKEN"
+tell "  made of this life of the store" "LOCK_EPOCH=$LOCK_EPOCH"
+tell "  and of the transaction that granted" "LOCK_REVISION=$LOCK_REVISION"
+tell "the rules that apply" "LOCK_CLASS=$LOCK_CLASS"
+tell "who holds it" "LOCK_SESSION=$LOCK_SESSION"
+tell "a file that tells the present deadline" "LOCK_STATE=$LOCK_STATE"
 
 sleep 2
 echo "job $$ is done; the lease ends with it"
