@@ -31,6 +31,7 @@ suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
 include tests/unit/local.mk
 include tests/store/local.mk
 include tests/story/local.mk
+include tests/fuzz/local.mk
 
 # Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
 SUITES += quality
@@ -40,6 +41,6 @@ suite_quality = tests/quality/check-format tests/quality/cppcheck \
 
 # Which suites the other builds repeat: all that run our own code in C for
 # asan and ubsan, test programs alone for valgrind, quick ones for distcheck.
-SANITIZED_SUITES = unit store story
+SANITIZED_SUITES = unit store story fuzz
 VALGRIND_SUITES = unit store
 DISTCHECK_SUITES = arch unit store story
