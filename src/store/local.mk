@@ -10,7 +10,42 @@ src_store_libhf_store_a_SOURCES = \
 	src/store/request.c \
 	src/store/store.h
 src_store_libhf_sqlite_a_SOURCES = \
-	src/store/sqlite.h
+	src/store/sqlite.c \
+	src/store/sqlite.h \
+	src/store/sqlite_aside.c \
+	src/store/sqlite_edit.c \
+	src/store/sqlite_edit.h \
+	src/store/sqlite_fs.c \
+	src/store/sqlite_fs.def \
+	src/store/sqlite_gate.c \
+	src/store/sqlite_gate.h \
+	src/store/sqlite_journal.c \
+	src/store/sqlite_lease.c \
+	src/store/sqlite_lease.h \
+	src/store/sqlite_mark.c \
+	src/store/sqlite_mark.h \
+	src/store/sqlite_place.c \
+	src/store/sqlite_place.h \
+	src/store/sqlite_rebuild.c \
+	src/store/sqlite_rebuild.h \
+	src/store/sqlite_recover.c \
+	src/store/sqlite_recover.h \
+	src/store/sqlite_salvage.c \
+	src/store/sqlite_scan.c \
+	src/store/sqlite_scan.h \
+	src/store/sqlite_session.c \
+	src/store/sqlite_session.h \
+	src/store/sqlite_store.h \
+	src/store/sqlite_table.c \
+	src/store/sqlite_table.h \
+	src/store/sqlite_txn.c \
+	src/store/sqlite_txn.h \
+	src/store/sqlite_vfs.c \
+	src/store/sqlite_vfs.h \
+	src/store/sqlite_wake.c \
+	src/store/sqlite_wake.h \
+	src/store/sqlite_watch.c \
+	src/store/sqlite_watch.h
 
 check_LIBRARIES += src/store/libhf_sim.a
 src_store_libhf_sim_a_SOURCES = \

@@ -399,7 +399,7 @@ bool renew(struct kit *kit, struct hf_store *store, hf_lease_id lease)
     return ask_lease(kit, store, HF_STORE_LEASE_RENEW, lease);
 }
 
-bool revoke(struct kit *kit, struct hf_store *store, hf_lease_id lease)
+bool revoke_lease(struct kit *kit, struct hf_store *store, hf_lease_id lease)
 {
     return ask_lease(kit, store, HF_STORE_LEASE_REVOKE, lease);
 }

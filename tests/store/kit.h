@@ -143,7 +143,7 @@ bool take(struct kit *kit, struct hf_store *store, const char *key,
 hf_lease_id grant(struct kit *kit, struct hf_store *store, int64_t ttl_ms);
 /* REFUSED for its lease is false; anything but COMMITTED fails the test. */
 bool renew(struct kit *kit, struct hf_store *store, hf_lease_id lease);
-bool revoke(struct kit *kit, struct hf_store *store, hf_lease_id lease);
+bool revoke_lease(struct kit *kit, struct hf_store *store, hf_lease_id lease);
 
 /* ---- watches ---- */
 

@@ -2,7 +2,7 @@
 # The conformance suite of store.h: one program per store, the same suites.
 # A new suite is a file here, a line in kit.h and one in kit_main.
 SUITES += store
-suite_store = tests/store/conform_sim
+suite_store = tests/store/conform_sim tests/store/conform_sqlite
 check_PROGRAMS += $(suite_store)
 
 check_LIBRARIES += tests/store/libhf_conformance.a
@@ -20,3 +20,4 @@ tests_store_libhf_conformance_a_SOURCES = \
 HF_CONFORMANCE_LIBS = tests/store/libhf_conformance.a $(HF_UNIT_LIBS)
 
 tests_store_conform_sim_LDADD = $(HF_CONFORMANCE_LIBS) $(HF_SIM_LIBS)
+tests_store_conform_sqlite_LDADD = $(HF_CONFORMANCE_LIBS) $(HF_SQLITE_LIBS)

@@ -56,7 +56,7 @@ static void what_changes_nothing_leaves_the_revision(void **state)
     txn_end(&txn);
     lease = grant(kit, kit->a, 10000);
     assert_true(renew(kit, kit->a, lease));
-    assert_true(revoke(kit, kit->a, lease));
+    assert_true(revoke_lease(kit, kit->a, lease));
     assert_int_equal(revision_now(kit), revision);
 }
 

@@ -23,7 +23,7 @@ static void every_grant_is_a_lease_of_its_own(void **state)
         seen[count++] = grant(kit, kit->a, TTL_MS);
         seen[count++] = grant(kit, kit->b, TTL_MS);
         seen[count] = grant(kit, kit->a, TTL_MS);
-        assert_true(revoke(kit, kit->a, seen[count++]));
+        assert_true(revoke_lease(kit, kit->a, seen[count++]));
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++)
@@ -70,7 +70,7 @@ static void revoking_ends_lease_and_keys_in_one_revision(void **state)
     put(kit, kit->a, "k/1", "v", lease);
     put(kit, kit->a, "other", "v", 0);
     before = put(kit, kit->a, "k/2", "v", lease);
-    assert_true(revoke(kit, kit->a, lease));
+    assert_true(revoke_lease(kit, kit->a, lease));
     assert_false(exists(kit, kit->b, "k/1"));
     assert_false(exists(kit, kit->b, "k/2"));
     assert_true(exists(kit, kit->b, "other"));
@@ -94,12 +94,12 @@ static void a_lease_that_is_not_there_is_refused(void **state)
     struct hf_store_request request;
 
     put(kit, kit->a, "k", "v", lease);
-    assert_true(revoke(kit, kit->a, lease));
+    assert_true(revoke_lease(kit, kit->a, lease));
     for (size_t i = 0; i < 2; i++) {
         struct txn txn;
 
         assert_false(renew(kit, kit->a, gone[i]));
-        assert_false(revoke(kit, kit->a, gone[i]));
+        assert_false(revoke_lease(kit, kit->a, gone[i]));
         show(kit, kit->a, gone[i], &request);
         assert_int_equal(request.outcome, HF_OUTCOME_REFUSED);
         assert_int_equal(request.refusal, HF_REFUSED_LEASE);
@@ -178,11 +178,11 @@ static void a_put_replaces_the_former_attachment(void **state)
     put(kit, kit->a, "freed", "v", 0);
     assert_int_equal(get(kit, kit->b, "moved").lease, second);
     assert_int_equal(get(kit, kit->b, "freed").lease, 0);
-    assert_true(revoke(kit, kit->a, first));
+    assert_true(revoke_lease(kit, kit->a, first));
     assert_true(exists(kit, kit->b, "moved"));
     assert_true(exists(kit, kit->b, "freed"));
     assert_false(exists(kit, kit->b, "stays"));
-    assert_true(revoke(kit, kit->a, second));
+    assert_true(revoke_lease(kit, kit->a, second));
     assert_false(exists(kit, kit->b, "moved"));
     assert_true(exists(kit, kit->b, "freed"));
 }
@@ -196,7 +196,7 @@ static void a_deleted_key_put_again_has_no_lease(void **state)
     put(kit, kit->a, "k2", "v", lease);
     delete_key(kit, kit->b, "k");
     put(kit, kit->b, "k", "v", 0);
-    assert_true(revoke(kit, kit->a, lease));
+    assert_true(revoke_lease(kit, kit->a, lease));
     assert_true(exists(kit, kit->a, "k"));
     assert_false(exists(kit, kit->a, "k2"));
 }
@@ -212,7 +212,7 @@ static void any_handle_may_use_a_lease_that_has_keys(void **state)
     assert_int_equal(get(kit, kit->a, "handed").lease, lease);
     put(kit, kit->b, "k", "v2", lease);
     assert_true(renew(kit, kit->a, lease));
-    assert_true(revoke(kit, kit->b, lease));
+    assert_true(revoke_lease(kit, kit->b, lease));
     assert_false(exists(kit, kit->a, "k"));
     assert_false(exists(kit, kit->a, "handed"));
     assert_false(renew(kit, kit->a, lease));
@@ -229,7 +229,7 @@ static void a_lease_serves_on_when_its_last_key_has_gone(void **state)
         delete_key(kit, kit->a, "k");
         assert_true(renew(kit, kit->a, lease));
     }
-    assert_true(revoke(kit, kit->a, lease));
+    assert_true(revoke_lease(kit, kit->a, lease));
 }
 
 static void a_phase_is_told_by_the_granting_handle(void **state)

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite_gate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/sqlite_lease.h"
+#include "store/sqlite_recover.h"
+#include "store/sqlite_table.h"
+#include "store/sqlite_wake.h"
+
+/* How often the store may change under us before we give up. */
+enum { TRIES_MAX = 12 };
+
+/* ---- locks ------------------------------------------------------------ */
+
+/* The process that has a flock on our file, as /proc/locks tells; 0: unknown.
+ */
+static long find_holder(const struct hf_sqlite *sq)
+{
+    char line[256];
+    FILE *locks = fopen("/proc/locks", "re");
+    long holder = 0;
+
+    if (!locks)
+        return 0;
+    while (!holder && fgets(line, sizeof(line), locks)) {
+        unsigned int major;
+        unsigned int minor;
+        unsigned long ino;
+        long pid;
+
+        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %x:%x:%lu", &pid, &major,
+                   &minor, &ino) == 4 &&
+            ino == sq->gate_ino)
+            holder = pid;
+    }
+    fclose(locks);
+    return holder > 0 ? holder : 0;
+}
+
+static enum hf_err held_too_long(const struct hf_sqlite *sq,
+                                 struct hf_error *error)
+{
+    long holder = find_holder(sq);
+    char who[48] = "another process";
+
+    if (holder)
+        snprintf(who, sizeof(who), "process %ld", holder);
+    return hf_error_set(error, HF_ERR_UNAVAILABLE,
+                        "%s has held %s for more than %lld s; it may be "
+                        "stopped: continue or end it",
+                        who, sq->place.path,
+                        (long long)(sq->gate_limit.ns / 1000000000));
+}
+
+static enum hf_err lock_gate(struct hf_sqlite *sq, struct hf_error *error)
+{
+    int got = sq->sys->lock(sq->sys, sq->gate_fd,
+                            sq->read_only ? HF_LOCK_SHARED : HF_LOCK_EXCLUSIVE,
+                            sq->gate_limit);
+
+    if (got == -ETIMEDOUT)
+        return held_too_long(sq, error);
+    if (got)
+        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
+                                  "lock %s: this file system's locks do not "
+                                  "work; name another path with --store",
+                                  sq->place.path);
+    sq->is_locked = true;
+    return HF_ERR_OK;
+}
+
+/*
+ * Do the locks exclude? While we have the gate, a second open of the file must
+ * not get it. Before SQLite opens the file: closing any descriptor of it drops
+ * the locks that SQLite has in this process.
+ */
+static enum hf_err try_locks(struct hf_sqlite *sq, struct hf_error *error)
+{
+    struct hf_sys *sys = sq->sys;
+    int flags = (sq->read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_NONBLOCK;
+    int fd = sys->open(sys, sq->folder_fd, sq->place.name, flags, 0);
+    int got;
+
+    if (fd < 0)
+        return hf_sqlite_place_error(error, -fd, "open", sq->place.path, "");
+    got = sys->try_lock(sys, fd, HF_LOCK_EXCLUSIVE);
+    sys->close(sys, fd);
+    if (got == -EWOULDBLOCK)
+        return HF_ERR_OK;
+    if (got)
+        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
+                                  "lock %s: this file system's locks do not "
+                                  "work; name another path with --store",
+                                  sq->place.path);
+    return hf_error_set(error, HF_ERR_UNAVAILABLE,
+                        "%s: its locks do not exclude (two opens of the file "
+                        "both got the lock): name a path on a local disk with "
+                        "--store",
+                        sq->place.path);
+}
+
+/* ---- attach ------------------------------------------------------------- */
+
+static void close_fd(struct hf_sqlite *sq, int *fd)
+{
+    if (*fd >= 0)
+        sq->sys->close(sq->sys, *fd);
+    *fd = -1;
+}
+
+void hf_sqlite_detach(struct hf_sqlite *sq)
+{
+    /* SQLite first: its locks go with the first descriptor that is closed. */
+    hf_sqlite_rollback(sq);
+    hf_sqlite_disconnect(sq);
+    hf_sqlite_wake_close(sq);
+    close_fd(sq, &sq->gate_fd);
+    close_fd(sq, &sq->journal_fd);
+    close_fd(sq, &sq->head_fd);
+    close_fd(sq, &sq->run_fd);
+    close_fd(sq, &sq->folder_fd);
+    sq->is_attached = false;
+    sq->is_locked = false;
+    /* Whatever we find next, our leases must be looked after there. */
+    sq->generation = 0;
+}
+
+bool hf_sqlite_is_in_place(struct hf_sqlite *sq)
+{
+    struct stat about;
+
+    return !sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.path, &about) &&
+           about.st_ino == sq->gate_ino && about.st_dev == sq->gate_dev;
+}
+
+static enum hf_err open_gate(struct hf_sqlite *sq, bool *is_missing,
+                             struct hf_error *error)
+{
+    struct stat about;
+    enum hf_err err = hf_sqlite_place_open(
+        sq, sq->folder_fd, sq->place.folder, sq->place.name,
+        sq->read_only ? HF_SQLITE_OPEN_IF_THERE : HF_SQLITE_OPEN_OR_MAKE,
+        &sq->gate_fd, &about, error);
+
+    if (err)
+        return err;
+    *is_missing = sq->gate_fd < 0;
+    if (*is_missing)
+        return HF_ERR_OK;
+    sq->gate_dev = about.st_dev;
+    sq->gate_ino = about.st_ino;
+    err = hf_sqlite_place_fs(sq, sq->gate_fd, sq->place.path, error);
+    return err ? err : lock_gate(sq, error);
+}
+
+static enum hf_err open_head(struct hf_sqlite *sq, struct hf_error *error)
+{
+    struct stat about;
+    bool is_missing;
+    enum hf_err err = hf_sqlite_place_run(sq, &is_missing, error);
+
+    sq->head_found = HF_SQLITE_MISSING;
+    if (err || is_missing)
+        return err;
+    err = hf_sqlite_place_fs(sq, sq->run_fd, sq->place.run, error);
+    if (!err)
+        err = hf_sqlite_place_open(sq, sq->run_fd, sq->place.run, "head",
+                                   sq->read_only ? HF_SQLITE_OPEN_IF_THERE
+                                                 : HF_SQLITE_OPEN_OR_MAKE,
+                                   &sq->head_fd, &about, error);
+    if (err || sq->head_fd < 0)
+        return err;
+    sq->head_ino = about.st_ino;
+    return hf_sqlite_head_read(sq, error);
+}
+
+static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
+                               struct hf_error *error)
+{
+    enum hf_err err = HF_ERR_OK;
+    int got;
+
+    if (!sq->place.is_default)
+        err = hf_sqlite_place_mounts(&sq->place, error);
+    if (!err)
+        err = hf_sqlite_place_folder(sq, is_missing, error);
+    if (err || *is_missing)
+        return err;
+    err = open_gate(sq, is_missing, error);
+    if (err || *is_missing)
+        return err;
+    if (!hf_sqlite_is_in_place(sq))
+        return HF_ERR_OK; /* is_attached stays false: once more */
+    err = try_locks(sq, error);
+    if (err)
+        return err;
+    got = sq->sys->boot_id(sq->sys, sq->boot);
+    if (got)
+        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
+                                  "read this kernel's boot id");
+    err = hf_sqlite_mark_read(sq, error);
+    if (!err)
+        err = open_head(sq, error);
+    sq->is_attached = !err;
+    return err;
+}
+
+enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
+                             struct hf_error *error)
+{
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        enum hf_err err;
+
+        *is_missing = false;
+        err = attach_once(sq, is_missing, error);
+        if (!err && sq->is_attached)
+            return HF_ERR_OK;
+        hf_sqlite_detach(sq);
+        if (err || *is_missing)
+            return err;
+    }
+    return hf_error_set(error, HF_ERR_UNAVAILABLE,
+                        "%s is replaced again and again", sq->place.path);
+}
+
+/* ---- in and out -----------------------------------------------------------
+ */
+
+void hf_sqlite_leave(struct hf_sqlite *sq)
+{
+    hf_sqlite_rollback(sq);
+    if (sq->is_locked)
+        sq->sys->unlock(sq->sys, sq->gate_fd);
+    sq->is_locked = false;
+}
+
+bool hf_sqlite_witnesses_agree(const struct hf_sqlite *sq)
+{
+    const struct hf_sqlite_mark *mark = &sq->mark;
+    const struct hf_sqlite_head *head = &sq->head;
+
+    return sq->mark_found == HF_SQLITE_FOUND &&
+           sq->head_found == HF_SQLITE_FOUND &&
+           mark->sequence == head->mark_sequence &&
+           mark->epoch_min == head->epoch_min &&
+           !memcmp(mark->id, head->id, sizeof(mark->id)) &&
+           !memcmp(mark->census, head->census, sizeof(mark->census)) &&
+           !memcmp(mark->boot, sq->boot, sizeof(sq->boot)) &&
+           !memcmp(head->boot, sq->boot, sizeof(sq->boot));
+}
+
+/* Mark, head and database say the same, and no commit was cut short. */
+static bool is_in_order(const struct hf_sqlite *sq)
+{
+    const struct hf_sqlite_meta *meta = &sq->meta;
+
+    return sq->meta_is_there && hf_sqlite_witnesses_agree(sq) &&
+           !memcmp(meta->id, sq->mark.id, sizeof(meta->id)) &&
+           !memcmp(meta->boot, sq->boot, sizeof(sq->boot)) &&
+           meta->epoch_min == sq->mark.epoch_min &&
+           meta->revision == sq->head.revision && !sq->head.committing &&
+           sq->seen <= sq->head.highest;
+}
+
+/* The gate of a handle that was attached before; false: attach anew. */
+static enum hf_err take_again(struct hf_sqlite *sq, bool *is_same,
+                              struct hf_error *error)
+{
+    struct stat about;
+    enum hf_err err = lock_gate(sq, error);
+
+    *is_same = false;
+    if (err)
+        return err;
+    if (!hf_sqlite_is_in_place(sq) || sq->head_fd < 0 ||
+        sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.head, &about) ||
+        about.st_ino != sq->head_ino)
+        return HF_ERR_OK;
+    err = hf_sqlite_head_read(sq, error);
+    if (err)
+        return err;
+    *is_same = sq->head_found == HF_SQLITE_FOUND &&
+               sq->head.generation == sq->generation;
+    if (*is_same && sq->head.mark_sequence != sq->mark.sequence)
+        err = hf_sqlite_mark_read(sq, error);
+    return err;
+}
+
+static enum hf_err take(struct hf_sqlite *sq, bool *is_missing,
+                        struct hf_error *error)
+{
+    bool is_same = false;
+    enum hf_err err = HF_ERR_OK;
+
+    *is_missing = false;
+    if (sq->is_attached && !sq->is_locked) {
+        err = take_again(sq, &is_same, error);
+        if (err || !is_same)
+            hf_sqlite_detach(sq);
+    }
+    if (!err && !sq->is_attached)
+        err = hf_sqlite_attach(sq, is_missing, error);
+    return err;
+}
+
+/* As it is, be it in order or not: it is only looked at. */
+static enum hf_err enter_to_look(struct hf_sqlite *sq, bool *is_missing,
+                                 struct hf_error *error)
+{
+    enum hf_err err = take(sq, is_missing, error);
+
+    if (err || *is_missing)
+        return err;
+    sq->generation = sq->head.generation;
+    err = hf_sqlite_connect(sq, error);
+    if (!err)
+        err = hf_sqlite_begin(sq, false, error);
+    if (!err && !sq->meta_is_there)
+        *is_missing = true;
+    if (err || *is_missing)
+        hf_sqlite_leave(sq);
+    return err;
+}
+
+static enum hf_err enter_once(struct hf_sqlite *sq, bool writing, bool *is_in,
+                              struct hf_error *error)
+{
+    bool is_missing;
+    enum hf_err err = take(sq, &is_missing, error);
+
+    *is_in = false;
+    if (err)
+        return err;
+    if (sq->is_damaged)
+        return hf_sqlite_set_aside(sq, "damaged", error);
+    err = hf_sqlite_journal_judge(sq, error);
+    if (!err)
+        err = hf_sqlite_connect(sq, error);
+    if (!err)
+        err = hf_sqlite_begin(sq, writing, error);
+    if (!err && is_in_order(sq)) {
+        *is_in = sq->generation == sq->head.generation || !sq->leases;
+        sq->generation = sq->head.generation;
+        if (*is_in)
+            return HF_ERR_OK;
+        hf_sqlite_rollback(sq);
+        return hf_sqlite_lease_return(sq, error);
+    }
+    hf_sqlite_rollback(sq);
+    if (!err)
+        err = hf_sqlite_recover(sq, error);
+    /* Next time round it is set aside. */
+    return sq->is_damaged ? HF_ERR_OK : err;
+}
+
+enum hf_err hf_sqlite_enter(struct hf_sqlite *sq, bool writing,
+                            bool *is_missing, struct hf_error *error)
+{
+    *is_missing = false;
+    if (sq->read_only)
+        return enter_to_look(sq, is_missing, error);
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        bool is_in;
+        enum hf_err err = enter_once(sq, writing, &is_in, error);
+
+        if (!err && is_in)
+            return HF_ERR_OK;
+        if (err) {
+            hf_sqlite_leave(sq);
+            return err;
+        }
+    }
+    hf_sqlite_leave(sq);
+    return hf_error_set(error, HF_ERR_UNAVAILABLE, "%s cannot be put in order",
+                        sq->place.path);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Session files, RUN/s-LEASE, one for each lease: the client's state, what the
+ * kernel can prove about the lease's processes, and a note of its keys from
+ * which a lost database is made again. For src/store/sqlite*.c alone; all but
+ * making one and telling its phase only with the gate.
+ */
+#ifndef HF_STORE_SQLITE_SESSION_H
+#define HF_STORE_SQLITE_SESSION_H
+
+#include "store/sqlite_store.h"
+
+enum {
+    HF_SQLITE_CGROUP_MAX = 1024,
+    /* "s-" and 16 digits. */
+    HF_SQLITE_SESSION_NAME = 20
+};
+
+/* What its maker alone writes, when a phase begins. */
+struct hf_sqlite_session_head {
+    uint64_t magic;
+    uint8_t id[16]; /* of the store */
+    uint8_t boot[HF_BOOT_ID_SIZE];
+    uint64_t lease;
+    int64_t pid; /* in its own namespace: */
+    uint64_t pid_namespace;
+    uint32_t phase; /* enum hf_lease_phase */
+    uint32_t cgroup_size;
+    uint64_t cgroup_ino;        /* of the job's folder */
+    uint64_t cgroup_parent_ino; /* of the one above; 0: nothing known */
+    uint64_t sum;               /* of all that and the path behind it */
+};
+
+/* What anybody writes who has the gate. */
+struct hf_sqlite_session_term {
+    int64_t ttl_ms;
+    int64_t expires;  /* steady clock */
+    uint64_t ended;   /* 1: revoked or removed */
+    uint64_t note_at; /* where the note begins */
+    uint64_t sum;
+};
+
+/* A session file as found. */
+struct hf_sqlite_session {
+    bool is_there;
+    bool is_whole; /* of this store, undamaged */
+    enum hf_lease_proof proof;
+    struct hf_sqlite_session_head head;
+    struct hf_sqlite_session_term term;
+};
+
+/* Entries for a note, gathered in a request's memory. */
+struct hf_sqlite_note {
+    uint8_t *bytes;
+    size_t size;
+    size_t capacity;
+};
+
+/* A key as a note tells it; bytes belong to the arena it was read into. */
+struct hf_sqlite_noted {
+    struct hf_bytes key;
+    struct hf_bytes value;
+    uint64_t created;
+    uint64_t changed;
+};
+
+void hf_sqlite_session_name(hf_lease_id lease,
+                            char name[HF_SQLITE_SESSION_NAME]);
+
+/*
+ * Make the file of a lease (id, ttl_ms and expires are set; fd and path are
+ * filled in). With lease->fd >= 0 it is made again under that number, with the
+ * client's bytes and the phase of the old one.
+ */
+enum hf_err hf_sqlite_session_make(struct hf_sqlite *sq,
+                                   struct hf_sqlite_lease *lease,
+                                   struct hf_error *error);
+/* Has somebody removed the file of our lease? */
+bool hf_sqlite_session_is_lost(struct hf_sqlite *sq,
+                               const struct hf_sqlite_lease *lease);
+/* Write phase and cgroup of our lease. Without the gate. */
+enum hf_err hf_sqlite_session_phase(struct hf_sqlite *sq,
+                                    const struct hf_sqlite_lease *lease,
+                                    struct hf_error *error);
+
+/* Open another handle's file; *fd is -1 when there is none. */
+enum hf_err hf_sqlite_session_open(struct hf_sqlite *sq, hf_lease_id lease,
+                                   int *fd, struct hf_error *error);
+/* Read what stands in an open file; proof is NONE. */
+void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
+                            struct hf_sqlite_session *session);
+/* Write a new expiry into an open file; 0 or -errno. */
+int hf_sqlite_session_renew(struct hf_sqlite *sq, int fd, int64_t ttl_ms,
+                            struct hf_time expires);
+/* What is there of a lease, and what the kernel says of its processes. */
+void hf_sqlite_session_prove(struct hf_sqlite *sq, hf_lease_id lease,
+                             struct hf_sqlite_session *session);
+/* The same of an open file that may have no name any more. */
+void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
+                                  struct hf_sqlite_session *session);
+/* The lease is gone: say so in the file, for whoever has it open, and remove
+ * it. */
+void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease);
+
+/* ---- notes ---- */
+
+/* Add an entry; false: no memory. `arena` lends the bytes. */
+bool hf_sqlite_note_add(struct hf_store_request *arena,
+                        struct hf_sqlite_note *note, bool is_delete,
+                        const struct hf_sqlite_noted *key);
+/* Write entries behind the note of an open file. *undo is where it ended. */
+enum hf_err hf_sqlite_note_append(struct hf_sqlite *sq, int fd,
+                                  const struct hf_sqlite_note *note,
+                                  off_t *undo, struct hf_error *error);
+/* Cut the note off at a place that append told, or to nothing (-1). */
+void hf_sqlite_note_cut(struct hf_sqlite *sq, int fd, off_t at);
+/* Cut off what a transaction of `revision` wrote that never came to be. */
+void hf_sqlite_note_undo(struct hf_sqlite *sq, int fd, uint64_t revision);
+/*
+ * The keys that a note tells of, each once; *keys belongs to `arena`. NOMEM, or
+ * UNAVAILABLE when the file cannot be read.
+ */
+enum hf_err hf_sqlite_note_read(struct hf_sqlite *sq, int fd,
+                                struct hf_store_request *arena,
+                                struct hf_sqlite_noted **keys, size_t *count,
+                                struct hf_error *error);
+
+#endif
