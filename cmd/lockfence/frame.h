@@ -20,6 +20,9 @@ struct lockfence_run {
     char **operands; /* ended by NULL */
     int operand_count;
     struct hf_error *error;
+    /* A command whose answer is an exit status (held: 0, 1, 2) puts it here
+     * and returns OK. */
+    int *answer;
 };
 
 /*

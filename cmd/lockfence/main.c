@@ -46,6 +46,7 @@ int main(int argc, char **argv)
     struct hf_opts opts;
     enum hf_err err;
     int status;
+    int answer = -1;
     char **words = copy_words(argc, argv);
 
     if (!words)
@@ -57,12 +58,13 @@ int main(int argc, char **argv)
             .operands = opts.operands,
             .operand_count = opts.operand_count,
             .error = &error,
+            .answer = &answer,
         };
 
         hf_sys_init_real(&sys);
         err =
             run_command((enum lockfence_command)opts.command->id, &run, words);
-        status = frame_end(err, &error);
+        status = !err && answer >= 0 ? answer : frame_end(err, &error);
     }
     free(words);
     return status;
