@@ -377,7 +377,8 @@ enum hf_err hf_s3_look(struct hf_s3 *s3, const struct hf_s3_name *name,
             /* A look that was not answered has changed nothing. */
             if (failed == HF_ERR_UNSETTLED) {
                 failed = HF_ERR_UNAVAILABLE;
-                error->code = failed;
+                if (error)
+                    error->code = failed;
             }
         }
         hf_s3_answer_clear(&answer);

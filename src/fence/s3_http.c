@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* One header line of an answer; the longest wanted value is a key of 512. */
@@ -37,15 +38,16 @@ static uint64_t body_size(const struct hf_s3_body *body)
     return body->size + body->tail_size;
 }
 
-/* Wait for the byte that lets the second half go. */
+/* Say that half is sent, and wait for the byte that lets the rest go. */
 static void pause_at_half(struct transfer *transfer)
 {
-    char byte;
+    int fd = transfer->request->body->pause_fd;
+    char byte = 0;
 
     transfer->has_paused = true;
-    while (read(transfer->request->body->pause_fd, &byte, 1) < 0 &&
-           errno == EINTR)
-        ;
+    if (send(fd, &byte, 1, MSG_NOSIGNAL) == 1)
+        while (read(fd, &byte, 1) < 0 && errno == EINTR)
+            ;
 }
 
 static size_t give_body(char *to, size_t size, size_t count, void *context)

@@ -35,8 +35,8 @@ struct hf_s3_body {
     const char *tail;
     size_t tail_size;
     /*
-     * -1; or, for the probe, a descriptor: once half of the bytes are sent, one
-     * byte is read from it before the rest is.
+     * -1; or, for the probe, a socket: once half of the bytes are sent, one
+     * byte is written to it, and one read from it before the rest is sent.
      */
     int pause_fd;
 };
