@@ -3,6 +3,8 @@
 # lockfence itself links no library of others (docs/decisions.md): commands that
 # need one are in a helper, which lies in libexec.
 HELPER_FOLDER = $(libexecdir)/holdfast
+helperdir = $(HELPER_FOLDER)
+helper_PROGRAMS =
 lockfence_frame = \
 	cmd/lockfence/claim.def \
 	cmd/lockfence/commands.def \
@@ -12,13 +14,31 @@ lockfence_frame = \
 	cmd/lockfence/frame.h \
 	cmd/lockfence/json.def \
 	cmd/lockfence/options.c \
-	cmd/lockfence/options.h
+	cmd/lockfence/options.h \
+	cmd/lockfence/held.def \
+	cmd/lockfence/quiet.def \
+	cmd/lockfence/s3_body.def \
+	cmd/lockfence/s3_put.def \
+	cmd/lockfence/s3_store.def
 
-#bin_PROGRAMS += lockfence
-#lockfence_SOURCES = $(lockfence_frame) \
-#	cmd/lockfence/file.c \
-#	cmd/lockfence/helper.c \
-#	cmd/lockfence/helper.h \
-#	cmd/lockfence/main.c
-#lockfence_CPPFLAGS = $(AM_CPPFLAGS) -DHELPER_FOLDER='"$(HELPER_FOLDER)"'
-#lockfence_LDADD = $(HF_FENCE_LIBS)
+bin_PROGRAMS += lockfence
+lockfence_SOURCES = $(lockfence_frame) \
+	cmd/lockfence/file.c \
+	cmd/lockfence/held.c \
+	cmd/lockfence/helper.c \
+	cmd/lockfence/helper.h \
+	cmd/lockfence/main.c
+lockfence_CPPFLAGS = $(AM_CPPFLAGS) -DHELPER_FOLDER='"$(HELPER_FOLDER)"'
+lockfence_LDFLAGS = $(HF_LOCKRUN_LDFLAGS)
+lockfence_LDADD = $(HF_FENCE_LIBS) $(JANSSON_LIBS)
+
+if HAVE_CURL
+helper_PROGRAMS += lockfence-s3
+lockfence_s3_SOURCES = $(lockfence_frame) \
+	cmd/lockfence/s3.c \
+	cmd/lockfence/s3.h \
+	cmd/lockfence/s3_get.c \
+	cmd/lockfence/s3_main.c \
+	cmd/lockfence/s3_put.c
+lockfence_s3_LDADD = src/fence/libhf_s3.a $(HF_FENCE_LIBS) $(CURL_LIBS)
+endif

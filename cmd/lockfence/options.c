@@ -18,6 +18,48 @@ static const struct hf_opt file_status_rows[] = {
         HF_OPT_END,
 };
 
+static const struct hf_opt held_rows[] = {
+#include "cmd/lockfence/held.def"
+    HF_OPT_END,
+};
+
+/* In the order of enum hf_s3_style. */
+static const char *const s3_styles[] = {"auto", "path", "virtual", NULL};
+static const char *const s3_stamps[] = {"gzip", "zstd", NULL};
+
+static const struct hf_opt s3_put_rows[] = {
+#include "cmd/lockfence/claim.def"
+#include "cmd/lockfence/s3_put.def"
+#include "cmd/lockfence/s3_body.def"
+#include "cmd/lockfence/s3_store.def"
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+#include "cmd/lockfence/quiet.def"
+        HF_OPT_END,
+};
+
+static const struct hf_opt s3_guard_rows[] = {
+#include "cmd/lockfence/claim.def"
+#include "cmd/lockfence/s3_put.def"
+#include "cmd/lockfence/s3_store.def"
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+        HF_OPT_END,
+};
+
+static const struct hf_opt s3_get_rows[] = {
+#include "cmd/lockfence/claim.def"
+#include "cmd/lockfence/s3_store.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt s3_show_rows[] = {
+#include "cmd/lockfence/s3_store.def"
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+        HF_OPT_END,
+};
+
 static const struct hf_command commands[] = {
 #define LOCKFENCE_COMMAND(id_, program, function, ...)                         \
     {.id = LOCKFENCE_##id_, __VA_ARGS__},

@@ -20,15 +20,34 @@ struct lockfence_options {
     bool rekey;
 
     bool json;
+    bool quiet;
 
     struct {
         bool append;
         bool force;
+        struct hf_opt_number size;
     } file;
 
     struct {
         const char *mark;
     } filter;
+
+    struct {
+        struct hf_opt_span margin;
+    } held;
+
+    struct {
+        const char *endpoint;
+        const char *region;
+        const char *profile;
+        struct hf_opt_word style; /* as enum hf_s3_style */
+        bool adopt;
+        const char *guard;
+        const char *type;
+        struct hf_opt_pairs headers;
+        struct hf_opt_word stamp; /* gzip, zstd */
+        const char *stamp_line;
+    } s3;
 
     /* The lock service, where a command asks it. */
     const char *store;

@@ -4,6 +4,40 @@
 # of the others goes into a helper of lockfence.
 noinst_LIBRARIES += src/fence/libhf_fence.a
 src_fence_libhf_fence_a_SOURCES = \
+	src/fence/file.c \
+	src/fence/file.h \
+	src/fence/file_attr.c \
+	src/fence/file_attr.h \
+	src/fence/file_mark.c \
+	src/fence/file_mark.h \
+	src/fence/file_place.c \
+	src/fence/file_place.h \
+	src/fence/file_stage.c \
+	src/fence/file_stage.h \
 	src/fence/rule.c \
 	src/fence/rule.def \
 	src/fence/rule.h
+
+if HAVE_CURL
+noinst_LIBRARIES += src/fence/libhf_s3.a
+src_fence_libhf_s3_a_SOURCES = \
+	src/fence/s3.c \
+	src/fence/s3.h \
+	src/fence/s3_body.c \
+	src/fence/s3_body.h \
+	src/fence/s3_config.c \
+	src/fence/s3_config.h \
+	src/fence/s3_http.c \
+	src/fence/s3_http.h \
+	src/fence/s3_place.c \
+	src/fence/s3_place.h \
+	src/fence/s3_probe.c \
+	src/fence/s3_probe.def \
+	src/fence/s3_probe.h \
+	src/fence/s3_put.c \
+	src/fence/s3_put.h \
+	src/fence/s3_sign.c \
+	src/fence/s3_sign.h \
+	src/fence/sha256.c \
+	src/fence/sha256.h
+endif
