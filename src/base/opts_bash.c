@@ -134,8 +134,13 @@ static void put_scan(struct hf_buf *out, const struct hf_tool *tool)
                        ? "            first=$i\n"
                          "            break ;;\n"
                        : "            operands+=(\"${COMP_WORDS[i]}\") ;;\n");
-    hf_buf_add_str(out, "        esac\n"
-                        "    done\n");
+    /* Where the loop did not step over the word that is completed, no option
+     * waits for it, whatever the word before looks like. */
+    hf_buf_add_str(out,
+                   "        esac\n"
+                   "    done\n"
+                   "    ((i > COMP_CWORD)) || [[ ${COMP_WORDS[COMP_CWORD]} "
+                   "== = ]] || prev=\n");
 }
 
 /* Behind the first operand: the other program's own completion. */

@@ -35,6 +35,12 @@ suite_unit = \
 	tests/unit/test_yaml
 check_PROGRAMS += $(suite_unit)
 
+# What tools make of their tables of options, asked in the shells' own way.
+suite_unit += tests/unit/completion.bats
+check_PROGRAMS += tests/unit/opts_print
+needs_unit = tests/unit/opts_print
+EXTRA_DIST += tests/unit/completion.bats tests/unit/completion
+
 check_LIBRARIES += tests/lib/libhf_test.a
 tests_lib_libhf_test_a_SOURCES = \
 	tests/lib/cmocka_all.h \
@@ -79,6 +85,9 @@ tests_unit_test_field_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_field_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_json_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_opts_print_SOURCES = tests/unit/opts_print.c \
+	tests/unit/opts_tools.c tests/unit/opts_tools.h
+tests_unit_opts_print_LDADD = $(HF_BASE_LIBS)
 tests_unit_test_opts_SOURCES = tests/unit/test_opts.c \
 	tests/unit/opts_tools.c tests/unit/opts_tools.h
 tests_unit_test_opts_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)

@@ -1,0 +1,33 @@
+#compdef run
+# Completion of run for zsh, printed by "run --dump=zsh".
+local -a specs
+specs=(
+    '(-n --nb --nonblocking -w --wait --timeout)''-n[Fail at once if the key is held]'
+    '(-n --nb --nonblocking -w --wait --timeout)''--nb[Fail at once if the key is held]'
+    '(-n --nb --nonblocking -w --wait --timeout)''--nonblocking[Fail at once if the key is held]'
+    '(-n --nb --nonblocking -w --wait --timeout)''-w+[Wait at most TIME for the key; then end with 75, or with what -E says]:TIME: '
+    '(-n --nb --nonblocking -w --wait --timeout)''--wait=[Wait at most TIME for the key; then end with 75, or with what -E says]:TIME: '
+    '(-n --nb --nonblocking -w --wait --timeout)''--timeout=[Wait at most TIME for the key; then end with 75, or with what -E says]:TIME: '
+    '(-E --conflict-exit-code)''-E+[The exit status when somebody else holds the key]:CODE: '
+    '(-E --conflict-exit-code)''--conflict-exit-code=[The exit status when somebody else holds the key]:CODE: '
+    '(-s --shared)''-s[Hold the key together with others that share it]'
+    '(-s --shared)''--shared[Hold the key together with others that share it]'
+    '(-x -e --exclusive)''-x[Hold the key alone\: the default]'
+    '(-x -e --exclusive)''-e[Hold the key alone\: the default]'
+    '(-x -e --exclusive)''--exclusive[Hold the key alone\: the default]'
+    '(--key)''--key=[What is locked]:KEY: '
+    '(--ttl)''--ttl=[How long the lease lives without a renewal]:TIME: '
+    '(--note)''--note=[A note for those who are kept out]:TEXT:_files'
+    '*''-L+[A label; may be repeated]:NAME=VALUE: '
+    '*''--label=[A label; may be repeated]:NAME=VALUE: '
+    '(-c --command)''-c+[Give LINE to the shell]:LINE: '
+    '(-c --command)''--command=[Give LINE to the shell]:LINE: '
+    '(--leftover)''--leftover=[What of processes that outlive the command\: wait (the default), kill or leave]:WHAT:(wait kill leave)'
+    '(-v --verbose)''-v[Say what is done]'
+    '(-v --verbose)''--verbose[Say what is done]'
+    '(-h --help)''-h[Show this and exit]'
+    '(-h --help)''--help[Show this and exit]'
+    '(-V --version)''-V[Show the version and exit]'
+    '(-V --version)''--version[Show the version and exit]'
+)
+_arguments -s -S -A '-*' $specs '(-):command: _command_names -e' '*:: :_normal'
