@@ -76,7 +76,7 @@ static inline struct hf_span hf_span_ms(int64_t ms)
     int64_t ns;
 
     if (__builtin_mul_overflow(ms, INT64_C(1000000), &ns))
-        return HF_SPAN_FOREVER;
+        return ms > 0 ? HF_SPAN_FOREVER : (struct hf_span){INT64_MIN};
     return (struct hf_span){ns};
 }
 

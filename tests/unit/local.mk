@@ -29,6 +29,7 @@ suite_unit = \
 	tests/unit/test_state_file \
 	tests/unit/test_sys \
 	tests/unit/test_sys_fake \
+	tests/unit/test_time \
 	tests/unit/test_token \
 	tests/unit/test_utc \
 	tests/unit/test_utf8 \
@@ -101,6 +102,7 @@ tests_unit_test_state_file_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)
 tests_unit_test_sys_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_sys_fake_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_time_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utc_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_utf8_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_yaml_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(YAML_LIBS)
