@@ -32,6 +32,7 @@ include tests/unit/local.mk
 include tests/store/local.mk
 include tests/story/local.mk
 include tests/fuzz/local.mk
+include tests/cli/local.mk
 
 # Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
 SUITES += quality
