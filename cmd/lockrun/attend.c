@@ -150,7 +150,7 @@ static void take_signals(struct run *run)
     run_turn(run);
     if (has_child_news || run->job.events_fd >= 0)
         job_look(&run->job, run->now);
-    while (!run->job.has_ended && job_wants_stop(&run->job)) {
+    if (job_wants_stop(&run->job)) {
         job_stand_still(&run->job);
         run_turn(run);
         job_look(&run->job, run->now);

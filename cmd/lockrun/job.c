@@ -115,6 +115,9 @@ static void tell_stuck(struct job *job)
         say(job->say, "could not stop %s: killed 5s ago and still there",
             names.data ? names.data : "a process");
         hf_buf_clear(&names);
+    } else if (!tree_can_walk(&job->tree)) {
+        say(job->say, "could not stop all of the job: /proc does not show its "
+                      "processes");
     }
     pids_clear(&living);
     pids_clear(&new);
@@ -162,7 +165,7 @@ static void go_on(struct job *job)
     /* Who woke us woke the command too, unless it still stands. */
     job->stood_still = false;
     if (job->is_stopped)
-        (void)kill(job->pid, SIGCONT);
+        tree_wake(&job->tree);
 }
 
 void job_signal(struct job *job, const struct arrived *arrived)
@@ -218,6 +221,7 @@ static void command_changed(struct job *job, const struct tree_change *change,
         break;
     case TREE_STOPPED:
         job->is_stopped = signal_stops(change->status);
+        job->stops_us = job->is_stopped;
         break;
     case TREE_WENT_ON:
         job->is_stopped = false;
@@ -329,11 +333,13 @@ void job_tick(struct job *job, struct hf_time now)
 /* ---- job control
  * ---------------------------------------------------------------- */
 
-bool job_wants_stop(const struct job *job)
+bool job_wants_stop(struct job *job)
 {
+    bool is_new = job->stops_us && job->is_stopped;
     int terminal;
 
-    if (!job->is_stopped || job->is_asked || job->is_killed)
+    job->stops_us = false;
+    if (!is_new || job->is_asked || job->is_killed)
         return false;
     /* Without a terminal nobody would let us go on with the command. */
     terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);

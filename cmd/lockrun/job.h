@@ -41,7 +41,8 @@ struct job {
     bool was_told_to_end; /* TERM or INT was */
 
     bool is_stopped;  /* by job control */
-    bool stood_still; /* and we with it */
+    bool stops_us;    /* and we are to stand still with it */
+    bool stood_still; /* and did */
 };
 
 void job_init(struct job *job, const struct say *say);
@@ -77,8 +78,9 @@ struct hf_time job_wake_at(const struct job *job);
 /* What is due by now. */
 void job_tick(struct job *job, struct hf_time now);
 
-/* Did job control stop the command, so that we shall stand still with it? */
-bool job_wants_stop(const struct job *job);
+/* Has job control just stopped the command, so that we shall stand still with
+ * it? Told once. */
+bool job_wants_stop(struct job *job);
 /* Stand still until somebody lets us go on. */
 void job_stand_still(struct job *job);
 

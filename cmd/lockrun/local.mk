@@ -2,53 +2,53 @@
 # A new file of this folder: add its name below, headers and tables too.
 # lockrun links everything in, so that its start costs as little as may be
 # (docs/decisions.md); configure can change that.
-#bin_PROGRAMS += lockrun
-#lockrun_SOURCES = \
-#	cmd/lockrun/ask.c \
-#	cmd/lockrun/ask.h \
-#	cmd/lockrun/attend.c \
-#	cmd/lockrun/busy.c \
-#	cmd/lockrun/busy.h \
-#	cmd/lockrun/cgroup.c \
-#	cmd/lockrun/cgroup.h \
-#	cmd/lockrun/dry_run.c \
-#	cmd/lockrun/dry_run.h \
-#	cmd/lockrun/environment.c \
-#	cmd/lockrun/environment.h \
-#	cmd/lockrun/explain.c \
-#	cmd/lockrun/explain.h \
-#	cmd/lockrun/get_key.c \
-#	cmd/lockrun/job.c \
-#	cmd/lockrun/job.h \
-#	cmd/lockrun/job_start.c \
-#	cmd/lockrun/keeper.c \
-#	cmd/lockrun/keeper.h \
-#	cmd/lockrun/main.c \
-#	cmd/lockrun/naming.c \
-#	cmd/lockrun/naming.h \
-#	cmd/lockrun/options.c \
-#	cmd/lockrun/options.def \
-#	cmd/lockrun/options.h \
-#	cmd/lockrun/pids.c \
-#	cmd/lockrun/pids.h \
-#	cmd/lockrun/proc.c \
-#	cmd/lockrun/proc.h \
-#	cmd/lockrun/program.c \
-#	cmd/lockrun/program.h \
-#	cmd/lockrun/run.c \
-#	cmd/lockrun/run.h \
-#	cmd/lockrun/say.c \
-#	cmd/lockrun/say.h \
-#	cmd/lockrun/signals.c \
-#	cmd/lockrun/signals.h \
-#	cmd/lockrun/spawn.c \
-#	cmd/lockrun/spawn.h \
-#	cmd/lockrun/tree.c \
-#	cmd/lockrun/tree.h \
-#	cmd/lockrun/watch.c \
-#	cmd/lockrun/watch.h
-#if STATIC_LOCKRUN
-#lockrun_SOURCES += cmd/lockrun/noload.c
-#endif
-#lockrun_LDFLAGS = $(HF_LOCKRUN_LDFLAGS)
-#lockrun_LDADD = $(HF_LOCAL_LIBS) $(HF_EXTERN_LIBS)
+bin_PROGRAMS += lockrun
+lockrun_SOURCES = \
+	cmd/lockrun/ask.c \
+	cmd/lockrun/ask.h \
+	cmd/lockrun/attend.c \
+	cmd/lockrun/busy.c \
+	cmd/lockrun/busy.h \
+	cmd/lockrun/cgroup.c \
+	cmd/lockrun/cgroup.h \
+	cmd/lockrun/dry_run.c \
+	cmd/lockrun/dry_run.h \
+	cmd/lockrun/environment.c \
+	cmd/lockrun/environment.h \
+	cmd/lockrun/explain.c \
+	cmd/lockrun/explain.h \
+	cmd/lockrun/get_key.c \
+	cmd/lockrun/job.c \
+	cmd/lockrun/job.h \
+	cmd/lockrun/job_start.c \
+	cmd/lockrun/keeper.c \
+	cmd/lockrun/keeper.h \
+	cmd/lockrun/main.c \
+	cmd/lockrun/naming.c \
+	cmd/lockrun/naming.h \
+	cmd/lockrun/options.c \
+	cmd/lockrun/options.def \
+	cmd/lockrun/options.h \
+	cmd/lockrun/pids.c \
+	cmd/lockrun/pids.h \
+	cmd/lockrun/proc.c \
+	cmd/lockrun/proc.h \
+	cmd/lockrun/program.c \
+	cmd/lockrun/program.h \
+	cmd/lockrun/run.c \
+	cmd/lockrun/run.h \
+	cmd/lockrun/say.c \
+	cmd/lockrun/say.h \
+	cmd/lockrun/signals.c \
+	cmd/lockrun/signals.h \
+	cmd/lockrun/spawn.c \
+	cmd/lockrun/spawn.h \
+	cmd/lockrun/tree.c \
+	cmd/lockrun/tree.h \
+	cmd/lockrun/watch.c \
+	cmd/lockrun/watch.h
+if STATIC_LOCKRUN
+lockrun_SOURCES += cmd/lockrun/noload.c
+endif
+lockrun_LDFLAGS = $(HF_LOCKRUN_LDFLAGS)
+lockrun_LDADD = $(HF_LOCAL_LIBS) $(HF_EXTERN_LIBS)

@@ -106,7 +106,7 @@ bool tree_is_gone(struct tree *tree)
 /* ---- who is there ----------------------------------------------------------
  */
 
-static bool can_walk(struct tree *tree)
+bool tree_can_walk(struct tree *tree)
 {
     if (!tree->walk_is_known) {
         tree->can_walk = proc_is_ours();
@@ -123,7 +123,7 @@ static void collect(struct tree *tree, struct pids *to)
     pids_add(to, tree->job);
     if (tree->cgroup.fd >= 0)
         cgroup_list(&tree->cgroup, to);
-    if (!can_walk(tree))
+    if (!tree_can_walk(tree))
         return;
     is_listed = proc_children(getpid(), to);
     if (!is_listed) {
@@ -145,7 +145,7 @@ void tree_list(struct tree *tree, struct pids *to)
 
     collect(tree, &all);
     for (size_t i = 0; i < all.count; i++) {
-        if (!can_walk(tree) ||
+        if (!tree_can_walk(tree) ||
             (proc_about(all.list[i], &about) && !about.is_over))
             pids_add(to, all.list[i]);
     }
@@ -167,7 +167,7 @@ static bool is_ours(struct tree *tree, pid_t pid)
     pid_t self = getpid();
     pid_t at = pid;
     bool is_member;
-    int limit = can_walk(tree) ? ANCESTORS_MAX : 0;
+    int limit = tree_can_walk(tree) ? ANCESTORS_MAX : 0;
 
     /* Not waited for, so its number cannot have been given away. */
     if (pid == tree->job)
@@ -207,6 +207,12 @@ void tree_signal(struct tree *tree, int number, enum tree_whom whom,
     struct pids all = {.list = NULL};
     pid_t group = getpgrp();
 
+    /* The first process of a pid namespace whose /proc was not mounted anew
+     * sees nobody, and reaches everybody: all there is descends from it. */
+    if (!tree_can_walk(tree) && getpid() == 1 && whom == TREE_ALL) {
+        (void)kill(-1, number);
+        return;
+    }
     collect(tree, &all);
     for (size_t i = 0; i < all.count; i++) {
         pid_t pid = all.list[i];
@@ -227,7 +233,7 @@ void tree_wake(struct tree *tree)
     if (tree->cgroup.fd >= 0)
         cgroup_thaw(&tree->cgroup);
     collect(tree, &all);
-    for (size_t i = 0; can_walk(tree) && i < all.count; i++) {
+    for (size_t i = 0; tree_can_walk(tree) && i < all.count; i++) {
         if (proc_about(all.list[i], &about) && about.state == 'T')
             (void)signal_one(tree, all.list[i], SIGCONT);
     }

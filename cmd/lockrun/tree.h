@@ -45,6 +45,9 @@ bool tree_next_change(struct tree *tree, struct tree_change *change);
  */
 bool tree_is_gone(struct tree *tree);
 
+/* Can its processes be found? Not where /proc is missing, or shows another pid
+ * namespace; then only the command's own process and the cgroup are known. */
+bool tree_can_walk(struct tree *tree);
 /* All that live, in no order; those that have ended and are still to be waited
  * for are left out. */
 void tree_list(struct tree *tree, struct pids *to);
