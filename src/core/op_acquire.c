@@ -92,6 +92,7 @@ bool hf_acquire_encode(struct hf_op *op)
 {
     struct hf_holder *holder = &op->u.acquire.holder;
 
+    holder->epoch = op->core->seal.epoch;
     holder->since_wall_ms = op->core->wall.ns / 1000000;
     holder->since_steady_ms = op->core->now.ns / 1000000;
     if (!hf_record_encode_holder(holder, &op->u.acquire.holder_value))
@@ -282,8 +283,7 @@ void hf_acquire_busy(struct hf_op *op, const struct hf_acquire_seen *seen)
     request->place = place_of(op, seen);
     if (who) {
         request->infos = calloc(1, sizeof(*request->infos));
-        if (request->infos && !hf_record_info(who, op->core->seal.epoch,
-                                              request->infos, &ignored))
+        if (request->infos && !hf_record_info(who, request->infos, &ignored))
             request->info_count = 1;
     }
     hf_op_reply(op, HF_ANSWER_BUSY);

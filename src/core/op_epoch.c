@@ -136,6 +136,7 @@ static void put_epoch(struct hf_op *op, int state)
     hf_txn_if_unchanged(&op->txn, op->paths.epoch, op->u.epoch.revision);
     hf_txn_put(&op->txn, HF_THEN, op->paths.epoch, op->u.epoch.value.text,
                op->u.epoch.value.size, 0);
+    op->txn.send.store.epoch = op->u.epoch.record.epoch;
     op->state = state;
 }
 

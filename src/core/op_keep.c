@@ -34,6 +34,7 @@ static void keep_start(struct hf_op *op)
         return;
     }
     who->version = HF_RECORD_VERSION;
+    who->epoch = hf_token_epoch(hold_of(op)->token);
     who->mode = (int)hold_of(op)->mode;
     who->uid = request->uid;
     who->since_wall_ms = op->core->wall.ns / 1000000;

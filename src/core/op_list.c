@@ -114,8 +114,7 @@ static void gather(struct hf_op *op)
         for (i = 0; i < list->record_count; i++) {
             struct hf_hold_info *info = &request->infos[request->info_count];
 
-            if (!hf_record_info(&list->records[i], op->core->seal.epoch, info,
-                                NULL))
+            if (!hf_record_info(&list->records[i], info, NULL))
                 request->info_count++;
         }
     }

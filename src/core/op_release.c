@@ -152,9 +152,7 @@ static void not_held(struct hf_op *op)
 
     if (request && who) {
         request->infos = calloc(1, sizeof(*request->infos));
-        if (request->infos &&
-            !hf_record_info(who, hf_token_epoch(op->u.release.hold.token),
-                            request->infos, &ignored))
+        if (request->infos && !hf_record_info(who, request->infos, &ignored))
             request->info_count = 1;
     }
     hf_op_reply(op, HF_ANSWER_NOT_HELD);

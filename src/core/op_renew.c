@@ -12,6 +12,7 @@
 #include "core/op.h"
 
 enum { START, KEEPALIVE, LOOK };
+enum { RETRIES_MAX = 2 };
 enum { READ_EPOCH, READ_SESSION, READ_HOLDS };
 
 static void keepalive(struct hf_op *op)
@@ -21,6 +22,7 @@ static void keepalive(struct hf_op *op)
     hf_store_request_clear(store);
     store->kind = HF_STORE_LEASE_RENEW;
     store->lease = op->request->session.lease;
+    store->expect = op->core->seal.identity;
     op->state = KEEPALIVE;
     hf_op_send(op, &op->txn.send);
     op->u.renew.sent_at = op->txn.send.sent_at;
@@ -49,6 +51,7 @@ static void look(struct hf_op *op)
 
     hf_paths_make(&op->paths, "", request->session.id, NULL);
     hf_txn_begin(&op->txn);
+    op->txn.send.store.expect = op->core->seal.identity;
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.epoch);
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.session);
     for (i = 0; i < request->hold_count; i++) {
@@ -61,6 +64,16 @@ static void look(struct hf_op *op)
     hf_op_send(op, &op->txn.send);
 }
 
+/* Sealed, advanced or restored meanwhile: once more, with what is true. */
+static void begin_again(struct hf_op *op)
+{
+    hf_seal_forget(op->core);
+    if (op->u.renew.retries++ >= RETRIES_MAX)
+        hf_op_fail(op, HF_ERR_SEALED, "the epoch keeps changing");
+    else if (hf_seal_need(op))
+        keepalive(op);
+}
+
 static void looked(struct hf_op *op)
 {
     struct hf_request *request = op->request;
@@ -68,14 +81,7 @@ static void looked(struct hf_op *op)
     size_t i;
 
     if (!hf_seal_agrees(op->core, hf_txn_record(&op->txn, READ_EPOCH))) {
-        /* Sealed or advanced meanwhile: begin again with what is true. */
-        hf_seal_forget(op->core);
-        if (op->u.renew.retries++ == 0) {
-            if (hf_seal_need(op))
-                keepalive(op);
-        } else {
-            hf_op_fail(op, HF_ERR_SEALED, "the epoch keeps changing");
-        }
+        begin_again(op);
         return;
     }
     if (!session && request->session.revision != 0) {
@@ -115,6 +121,10 @@ static void renew_answer(struct hf_op *op, struct hf_send *send)
         }
         return;
     case HF_OUTCOME_REFUSED:
+        if (store->refusal == HF_REFUSED_IDENTITY) {
+            begin_again(op);
+            return;
+        }
         hf_op_reply(op, HF_ANSWER_LOST);
         hf_op_end(op);
         return;

@@ -69,6 +69,7 @@ static void name_heir(struct hf_op *op, struct hf_heir *heir,
     } else {
         memcpy(heir->hold, op->paths.hold, sizeof(heir->hold));
     }
+    who->epoch = op->core->seal.epoch;
     who->since_wall_ms = op->core->wall.ns / 1000000;
     who->since_steady_ms = op->core->now.ns / 1000000;
 }

@@ -9,6 +9,7 @@
 static const struct hf_field holder_fields[] = {
     HF_FIELD(struct hf_holder, version, U32, ALWAYS),
     HF_FIELD(struct hf_holder, grant, HEX, ALWAYS),
+    HF_FIELD(struct hf_holder, epoch, U32, ALWAYS),
     HF_FIELD(struct hf_holder, session, TEXT, ALWAYS),
     HF_FIELD_NAMES(struct hf_holder, mode, ALWAYS, hf_mode_names),
     HF_FIELD(struct hf_holder, class_name, TEXT, OPTIONAL),
@@ -163,7 +164,7 @@ enum hf_err hf_record_decode_epoch(struct hf_bytes value,
     return decode(epoch_fields, value, epoch, &epoch->version, "epoch", error);
 }
 
-enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
+enum hf_err hf_record_info(const struct hf_record *record,
                            struct hf_hold_info *info, struct hf_error *error)
 {
     static const struct {
@@ -198,7 +199,9 @@ enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
     memcpy(info->key, key.data, key.size);
     info->created = record->created;
     info->lease = record->lease;
+    if (hf_record_decode_holder(record->value, &info->who, error))
+        return HF_ERR_DAMAGED;
     if (info->kind == HF_HOLD || info->kind == HF_SHARE)
-        (void)hf_token_make(epoch, record->changed, &info->token);
-    return hf_record_decode_holder(record->value, &info->who, error);
+        (void)hf_token_make(info->who.epoch, record->changed, &info->token);
+    return HF_ERR_OK;
 }

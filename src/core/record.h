@@ -85,11 +85,8 @@ enum hf_err hf_record_decode_epoch(struct hf_bytes value,
                                    struct hf_epoch_record *epoch,
                                    struct hf_error *error);
 
-/*
- * A store record of kind hold, share or waiter as info. `epoch` makes the
- * token. Errors: DAMAGED.
- */
-enum hf_err hf_record_info(const struct hf_record *record, uint32_t epoch,
+/* A store record of kind hold, share, waiter or floor. Errors: DAMAGED. */
+enum hf_err hf_record_info(const struct hf_record *record,
                            struct hf_hold_info *info, struct hf_error *error);
 
 void hf_hex(const uint8_t *bytes, size_t size, char *to);

@@ -53,6 +53,7 @@ struct hf_session_ref {
 struct hf_holder {
     uint32_t version; /* 1 */
     uint8_t grant[HF_GRANT_ID_SIZE];
+    uint32_t epoch; /* under which it was granted; of a waiter: when it came */
     char session[HF_SESSION_ID_SIZE];
     int mode; /* enum hf_mode */
     char class_name[HF_CLASS_NAME_SIZE];

@@ -65,6 +65,7 @@ static void write_record(struct hf_op *op, uint32_t epoch, uint64_t revision,
     }
     hf_txn_begin(&op->txn);
     op->txn.send.store.expect = op->u.seal.identity;
+    op->txn.send.store.epoch = epoch;
     if (revision)
         hf_txn_if_unchanged(&op->txn, op->paths.epoch, revision);
     else

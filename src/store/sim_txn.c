@@ -295,5 +295,7 @@ void sim_txn(struct sim_state *state, uint32_t process,
     }
     for (size_t i = 0; i < request->branch_count; i++)
         write_branch(&writing, &branches[i]);
+    if (writing.revision && request->epoch > state->identity.epoch_min)
+        state->identity.epoch_min = request->epoch;
     request->outcome = HF_OUTCOME_COMMITTED;
 }

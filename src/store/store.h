@@ -220,6 +220,12 @@ struct hf_store_request {
     /* TXN */
     struct hf_branch *branches;
     size_t branch_count;
+    /*
+     * An epoch that this transaction brings into use; 0: none. If it writes,
+     * the store first raises epoch_min to at least this, durably: whatever it
+     * may lose later, it then knows what it must be above.
+     */
+    uint32_t epoch;
 
     /* LEASE_* : GRANT takes ttl_ms, the others lease. */
     hf_lease_id lease;
