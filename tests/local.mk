@@ -29,6 +29,7 @@ suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
 	tests/arch/programs tests/arch/selftest tests/arch/runner
 
 include tests/unit/local.mk
+include tests/fence/local.mk
 include tests/store/local.mk
 include tests/story/local.mk
 include tests/fuzz/local.mk

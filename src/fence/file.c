@@ -278,26 +278,24 @@ static enum hf_err append_to(struct writing *writing, int fd,
     if (err)
         return err;
     result = copy_behind(file, fd, stat.st_size);
-    if (result < 0) {
+    if (result < 0)
         err = hf_fence_io_error(error, -result, "cannot append to %s",
                                 file->place.path);
-        /* Should this fail too, the mark makes the next writer do it. */
-        if (sys->truncate(sys, fd, stat.st_size) < 0)
-            return err;
-    }
     mark->is_appending = false;
     mark->append_from = mark->append_to = 0;
-    if (err) {
-        write_mark(writing, NULL);
-        return err;
-    }
-    /* Without this word the next writer takes the append back. */
-    if (write_mark(writing, error))
-        return hf_error_set(error, HF_ERR_UNSETTLED,
-                            "%s was appended to, but the next writer may take "
-                            "it back: its mark cannot be written",
-                            file->place.path);
-    return HF_ERR_OK;
+    /* Until this word is written, the next writer takes the append back. */
+    if (!err)
+        err = write_mark(writing, error);
+    if (!err)
+        return HF_ERR_OK;
+    result = sys->truncate(sys, fd, stat.st_size);
+    if (result < 0)
+        return hf_error_set_errno(error, HF_ERR_UNSETTLED, -result,
+                                  "cannot append to %s, nor take back what was "
+                                  "appended, which the next writer will do",
+                                  file->place.path);
+    write_mark(writing, NULL);
+    return err;
 }
 
 static enum hf_err append(struct writing *writing,

@@ -14,6 +14,7 @@ suite_unit = \
 	tests/unit/test_duration \
 	tests/unit/test_err \
 	tests/unit/test_escape \
+	tests/unit/test_fence_file \
 	tests/unit/test_fence_rule \
 	tests/unit/test_field \
 	tests/unit/test_json \
@@ -81,6 +82,8 @@ tests_unit_test_deadline_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 tests_unit_test_duration_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_err_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_escape_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_fence_file_LDADD = $(HF_UNIT_LIBS) $(HF_FENCE_LIBS) \
+	$(JANSSON_LIBS)
 tests_unit_test_fence_rule_LDADD = $(HF_UNIT_LIBS) $(HF_FENCE_LIBS)
 tests_unit_test_field_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) $(JANSSON_LIBS)
 tests_unit_test_field_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
