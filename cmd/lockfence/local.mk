@@ -16,6 +16,7 @@ lockfence_frame = \
 	cmd/lockfence/options.c \
 	cmd/lockfence/options.h \
 	cmd/lockfence/held.def \
+	cmd/lockfence/pausetest.def \
 	cmd/lockfence/quiet.def \
 	cmd/lockfence/s3_body.def \
 	cmd/lockfence/s3_put.def \
@@ -27,7 +28,21 @@ lockfence_SOURCES = $(lockfence_frame) \
 	cmd/lockfence/held.c \
 	cmd/lockfence/helper.c \
 	cmd/lockfence/helper.h \
-	cmd/lockfence/main.c
+	cmd/lockfence/main.c \
+	cmd/lockfence/pause_act.def \
+	cmd/lockfence/pause_holder.c \
+	cmd/lockfence/pause_holder.h \
+	cmd/lockfence/pause_kit.c \
+	cmd/lockfence/pause_kit.h \
+	cmd/lockfence/pause_points.c \
+	cmd/lockfence/pause_proc.c \
+	cmd/lockfence/pause_proc.h \
+	cmd/lockfence/pause_report.c \
+	cmd/lockfence/pause_report.h \
+	cmd/lockfence/pause_trace.c \
+	cmd/lockfence/pause_trace.h \
+	cmd/lockfence/pause_trial.def \
+	cmd/lockfence/pausetest.c
 lockfence_CPPFLAGS = $(AM_CPPFLAGS) -DHELPER_FOLDER='"$(HELPER_FOLDER)"'
 lockfence_LDFLAGS = $(HF_LOCKRUN_LDFLAGS)
 lockfence_LDADD = $(HF_FENCE_LIBS) $(JANSSON_LIBS)

@@ -23,6 +23,11 @@ static const struct hf_opt held_rows[] = {
     HF_OPT_END,
 };
 
+static const struct hf_opt pausetest_rows[] = {
+#include "cmd/lockfence/pausetest.def"
+    HF_OPT_END,
+};
+
 /* In the order of enum hf_s3_style. */
 static const char *const s3_styles[] = {"auto", "path", "virtual", NULL};
 static const char *const s3_stamps[] = {"gzip", "zstd", NULL};

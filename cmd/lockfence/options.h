@@ -37,6 +37,18 @@ struct lockfence_options {
     } held;
 
     struct {
+        const char *write;
+        const char *verify;
+        struct hf_opt_number refused_status;
+        const char *refused_text;
+        struct hf_opt_span ttl;
+        const char *class_name;
+        struct hf_opt_span limit;
+        struct hf_opt_number points;
+        const char *junit;
+    } pause;
+
+    struct {
         const char *endpoint;
         const char *region;
         const char *profile;
