@@ -1,0 +1,47 @@
+# Completion of lockctl for fish, printed by "lockctl --dump=fish".
+function __lockctl_operands
+    set -l words (commandline -opc)
+    set -l skips 0
+    for word in $words[2..]
+        if test $skips = 1
+            set skips 0
+        else if contains -- $word --store --token --classes --classes --classes --why
+            set skips 1
+        else if not string match -q -- '-*' $word
+            echo $word
+        end
+    end
+end
+function __lockctl_is
+    set -l words (__lockctl_operands)
+    set -l group $argv[2]
+    set -l command "$words[1]"
+    if contains -- "$command" class epoch; and set -q words[2]
+        set command "$words[1] $words[2]"
+    end
+    test "$command" = "$argv[1]"
+end
+complete -c lockctl -f
+complete -c lockctl -n "__lockctl_is ''" -a ls -d 'List what is held and how many wait'
+complete -c lockctl -n "__lockctl_is ''" -a show -d 'Tell all about one key: who holds it, who waits, and why it is stuck'
+complete -c lockctl -n "__lockctl_is ''" -a release -d 'End one grant, named by its token, and nothing else'
+complete -c lockctl -n "__lockctl_is 'release'" -l token -x -d 'The grant to end; needed'
+complete -c lockctl -n "__lockctl_is 'release'" -s n -l dry-run -d 'Say what would happen, and change nothing'
+complete -c lockctl -n "__lockctl_is ''" -a class -d 'More commands of this kind'
+complete -c lockctl -n "__lockctl_is 'class'" -a ls -d 'List the lock classes'
+complete -c lockctl -n "__lockctl_is 'class ls'" -l classes -r -F -d 'The folder of class files, for files under review'
+complete -c lockctl -n "__lockctl_is 'class'" -a lint -d 'Check class files and print what each class costs'
+complete -c lockctl -n "__lockctl_is 'class lint'" -l classes -r -F -d 'The folder of class files, for files under review'
+complete -c lockctl -n "__lockctl_is 'class'" -a show -d 'Tell a class\'s rules, and what it costs'
+complete -c lockctl -n "__lockctl_is 'class show'" -l classes -r -F -d 'The folder of class files, for files under review'
+complete -c lockctl -n "__lockctl_is ''" -a epoch -d 'More commands of this kind'
+complete -c lockctl -n "__lockctl_is 'epoch'" -a show -d 'Tell the store\'s epoch, and who raised it, when and why'
+complete -c lockctl -n "__lockctl_is 'epoch'" -a advance -d 'Raise the epoch: everything that is held or waited for now is over'
+complete -c lockctl -n "__lockctl_is 'epoch advance'" -l why -x -d 'The reason, kept in the epoch record; needed'
+complete -c lockctl -n "__lockctl_is 'epoch advance'" -s n -l dry-run -d 'Say what would be ended and how long it waits, and change nothing'
+complete -c lockctl -n "__lockctl_is 'epoch advance'" -s y -l yes -d 'Do not ask on the terminal'
+complete -c lockctl -n "__lockctl_is 'epoch advance'" -l now -d 'Do not wait until the former holders have stopped: they may still write while new ones run'
+complete -c lockctl -l store -r -F -d 'Use this store: sqlite:PATH, or a path'
+complete -c lockctl -l json -d 'Print one JSON document instead of text'
+complete -c lockctl -s h -l help -d 'Show this and exit'
+complete -c lockctl -s V -l version -d 'Show the version and exit'

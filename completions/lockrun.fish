@@ -1,0 +1,35 @@
+# Completion of lockrun for fish, printed by "lockrun --dump=fish".
+function __lockrun_operands
+    set -l words (commandline -opc)
+    set -l skips 0
+    for word in $words[2..]
+        if test $skips = 1
+            set skips 0
+        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --class --key --ttl --grace --max-run --note --store -c --command --explain
+            set skips 1
+        else if not string match -q -- '-*' $word
+            echo $word
+        end
+    end
+end
+complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --class --key --ttl --grace --max-run --note --store -c --command --explain)'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s n -l nonblock -l nb -d 'Do not wait: if somebody else holds the key, end with 75'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s w -l wait -l timeout -x -d 'Wait at most TIME for the key, in turn: 90, 500ms, 1h30m, or forever, which is as long as the class allows'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l watch -d 'Wait like -w forever, and tell on standard error who holds the key: at the start, when that changes, and every minute'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s s -l shared -d 'Hold the key together with others that ask for it shared'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s x -s e -l exclusive -d 'Hold the key alone; the default'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s E -l conflict-exit-code -x -d 'Exit status, 0 to 255, instead of 75 when the key is not to be had'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l skip -d 'When the key is not to be had, end with 0 and say nothing'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l class -x -d 'The class of lock whose rules apply; batch by default'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l key -x -d 'The key, tenant/namespace/name, or a name alone'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l ttl -x -d 'How long the lease is good for when it is no longer renewed'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l grace -x -d 'How long before its end the job is asked to stop (TERM) that is killed then; a quarter of the TTL by default, at most 10s'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l max-run -x -d 'How long the job may run, counted from the grant: then it is asked to stop, a grace later killed, and the exit status is 124'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l note -x -d 'What others are told who find the key taken'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l store -r -F -d 'The store, sqlite:PATH; by default that of this user, or what HOLDFAST_STORE names'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s c -l command -x -a '(__fish_complete_command)' -d 'Run LINE by the shell (SHELL, or /bin/sh) instead of a command'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l verbose -d 'Tell each step on standard error'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l dry-run -d 'Say what would be done, and change nothing'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l explain -x -d 'Say what the exit status CODE means'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s h -l help -d 'Show this and exit'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s V -l version -d 'Show the version and exit'
