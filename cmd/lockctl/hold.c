@@ -114,14 +114,16 @@ struct hf_utc_text hold_kept_until(const struct hf_hold_info *info,
 struct lease_text lease_print(const struct hf_hold_info *info)
 {
     int64_t left = info->lease_remaining_ms;
+    int64_t since = info->lease_ttl_ms - left;
     struct lease_text lease = {"not known"};
 
     if (!info->lease_known)
         return lease;
-    snprintf(lease.text, sizeof(lease.text),
-             left < 0 ? "%s, over for %s" : "%s, %s left",
+    snprintf(lease.text, sizeof(lease.text), "%s, renewed %s ago, %s %s",
              hf_duration_print(hf_span_ms(info->lease_ttl_ms)).text,
-             age_print(left < 0 ? -left : left).text);
+             age_print(since > 0 ? since : 0).text,
+             age_print(left < 0 ? -left : left).text,
+             left < 0 ? "over" : "left");
     return lease;
 }
 

@@ -48,7 +48,8 @@ struct hf_utc_text hold_since(const struct hf_hold_info *info);
 struct hf_utc_text hold_kept_until(const struct hf_hold_info *info,
                                    struct hf_wall now);
 
-/* "1m, 41s left", "1m, over for 12s", "not known". */
+/* "1m, renewed 19s ago, 41s left", "1m, renewed 1m12s ago, 12s over", "not
+ * known". The grant counts as a renewal. */
 struct lease_text {
     char text[96];
 };

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# What lockrun's tests share, beside lockctl.bash: the store is fresh for each
+# test, the key is t/n/k, and jobs say by files that they are there. Sourced.
+. "${BASH_SOURCE[0]%/*}/lockctl.bash"
+
+lockrun_setup() {
+    lockctl_setup
+    L=(lockrun --key t/n/k)
+    unset LOCK_TOKEN LOCK_CLASS LOCK_EPOCH LOCK_REVISION LOCK_STATE
+    cd "$D" || return 1
+}
+
+lockrun_teardown() {
+    cd / || return 1
+    lockctl_teardown
+}
+
+# begins LOCKRUN-WORD...: a lockrun on t/n/k in the background that takes INT and
+# QUIT, which a script's background commands ignore. Its pid is in $started, what
+# it says in $D/err.
+begins() {
+    env --default-signal=INT,QUIT lockrun --key t/n/k "$@" 2>"$D/err" 3>&- &
+    started=$!
+    pids+=("$started")
+}
+
+# ended PID: waits for it; its status is in $status, as after run.
+ended() {
+    status=0
+    wait "$1" || status=$?
+}
+
+exists() { [ -e "$1" ]; }
+appears() { within 20 exists "$1"; }
+# No process has these words on its command line.
+none_runs() { ! pgrep -f -- "$1" >/dev/null; }
+is_free() { lockrun -n --key t/n/k --skip -- touch "$D/was_free" && [ -e "$D/was_free" ]; }
+
+# The kernel's own view: no folder of a job's cgroup is left of ours.
+no_cgroup_is_left() {
+    local session=$1 place
+    for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+        [ -z "$(find "$place" -name "holdfast-$session" 2>/dev/null)" ] || return 1
+    done
+}
+
+# A user who is not root and may make no cgroup; tests that need one are skipped
+# where they do not run as root.
+as_nobody() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
