@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Unit tests: one program for each subject. A new one, tests/unit/test_X.c: its
-# name in suite_unit, and one line that names the libraries it may use (of its
+# name in unit_programs, and one line that names the libraries it may use (of its
 # folder and below, tests/local.mk; no higher ones):
 #     tests_unit_test_X_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 # A test that fails allocations (tests/lib/nth_malloc.h) has this line as well:
 #     tests_unit_test_X_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 SUITES += unit
-suite_unit = \
+unit_programs = \
 	tests/unit/test_buf \
 	tests/unit/test_class_file \
 	tests/unit/test_classes \
@@ -35,7 +35,8 @@ suite_unit = \
 	tests/unit/test_utc \
 	tests/unit/test_utf8 \
 	tests/unit/test_yaml
-check_PROGRAMS += $(suite_unit)
+check_PROGRAMS += $(unit_programs)
+suite_unit = $(unit_programs)
 
 # What tools make of their tables of options, asked in the shells' own way.
 suite_unit += tests/unit/completion.bats
