@@ -5,7 +5,7 @@ function __lockfence_operands
     for word in $words[2..]
         if test $skips = 1
             set skips 0
-        else if contains -- $word -t --token --grant -k --key --size -t --token --grant -k --key --guard --content-type --header --stamp --stamp-line --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style --endpoint --region --profile --style --endpoint --region --profile --style -m --margin
+        else if contains -- $word -t --token --grant -k --key --size -t --token --grant -k --key --guard --content-type --header --stamp --stamp-line --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style --endpoint --region --profile --style --endpoint --region --profile --style -m --margin --write --verify --refused-status --refused-text -k --key --ttl --class --store --limit --points --junit
             set skips 1
         else if not string match -q -- '-*' $word
             echo $word
@@ -93,5 +93,20 @@ complete -c lockfence -n "__lockfence_is 's3 probe'" -l json -d 'Print one JSON 
 complete -c lockfence -n "__lockfence_is ''" -a held -d 'Tell whether the lease of this job still holds'
 complete -c lockfence -n "__lockfence_is 'held'" -s m -l margin -x -d 'Ask whether it holds for TIME more: what the next step takes'
 complete -c lockfence -n "__lockfence_is 'held'" -s q -l quiet -d 'Say nothing where the exit status tells it all'
+complete -c lockfence -n "__lockfence_is ''" -a pausetest -d 'Try whether a resource refuses a writer that lost its lease'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l write -x -a '(__fish_complete_command)' -d 'The shell line that writes to the resource'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l verify -x -a '(__fish_complete_command)' -d 'A shell line that prints what the resource holds'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l refused-status -x -d 'The status by which the write line tells that the resource refused (besides lockfence\'s own 80 to 83)'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l refused-text -x -d 'Words in the write line\'s output that tell the same'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l strict -d 'The resource takes one write per grant: a second one must be refused'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -s k -l key -x -d 'The key; pausetest by default'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l ttl -x -d 'How long a lease is: so long the test has to wait'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l class -x -d 'The class of lock, of the store\'s; batch by default'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l store -r -F -d 'Take the locks from this store; by default from one of the test\'s own, in a folder that is removed'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l limit -x -d 'What takes longer to write than this has failed; 30s by default'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l points -x -d 'Stop a writer at N points of its way at most; 32 by default, 0 is none'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l junit -r -F -d 'Write a JUnit report there as well'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -l json -d 'Print one JSON object'
+complete -c lockfence -n "__lockfence_is 'pausetest'" -s q -l quiet -d 'Say nothing where the exit status tells it all'
 complete -c lockfence -s h -l help -d 'Show this and exit'
 complete -c lockfence -s V -l version -d 'Show the version and exit'

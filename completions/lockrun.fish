@@ -5,14 +5,14 @@ function __lockrun_operands
     for word in $words[2..]
         if test $skips = 1
             set skips 0
-        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --class --key --ttl --grace --max-run --note --store -c --command --explain
+        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --explain
             set skips 1
         else if not string match -q -- '-*' $word
             echo $word
         end
     end
 end
-complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --class --key --ttl --grace --max-run --note --store -c --command --explain)'
+complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --explain)'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s n -l nonblock -l nb -d 'Do not wait: if somebody else holds the key, end with 75'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s w -l wait -l timeout -x -d 'Wait at most TIME for the key, in turn: 90, 500ms, 1h30m, or forever, which is as long as the class allows'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l watch -d 'Wait like -w forever, and tell on standard error who holds the key: at the start, when that changes, and every minute'
@@ -20,10 +20,13 @@ complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s s -l shared -d 'Hold
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s x -s e -l exclusive -d 'Hold the key alone; the default'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s E -l conflict-exit-code -x -d 'Exit status, 0 to 255, instead of 75 when the key is not to be had'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l skip -d 'When the key is not to be had, end with 0 and say nothing'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l jitter -x -d 'First wait a random time up to TIME, so that jobs of one minute do not start in one second'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l nested -x -a 'refuse join' -d 'What to do when the key is held by the lockrun that runs this very command: refuse ends with 64, the default; join runs the command under that hold'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l class -x -d 'The class of lock whose rules apply; batch by default'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l key -x -d 'The key, tenant/namespace/name, or a name alone'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l ttl -x -d 'How long the lease is good for when it is no longer renewed'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l grace -x -d 'How long before its end the job is asked to stop (TERM) that is killed then; a quarter of the TTL by default, at most 10s'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l hold-min -x -d 'Let nobody else have the key before TIME has passed since the grant, 1s to 24h, even if the job ends sooner or everything is killed; lockrun itself does not wait for it'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l max-run -x -d 'How long the job may run, counted from the grant: then it is asked to stop, a grace later killed, and the exit status is 124'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l note -x -d 'What others are told who find the key taken'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l store -r -F -d 'The store, sqlite:PATH; by default that of this user, or what HOLDFAST_STORE names'

@@ -11,6 +11,7 @@ static const char *const relations[] = {
     [HF_HOLD] = "is held by",
     [HF_SHARE] = "is held, shared, by",
     [HF_WAITER] = "is next for the waiter",
+    [HF_FLOOR] = "is kept by --hold-min after",
 };
 
 uint64_t busy_pid_namespace(void)

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "cmd/lockrun/busy.h"
 #include "cmd/lockrun/naming.h"
+#include "cmd/lockrun/nested.h"
 #include "cmd/lockrun/run.h"
 
 static int64_t wanted_ms(const struct run *run)
@@ -78,12 +79,24 @@ static int ask_for_key(struct run *run)
     return 0;
 }
 
+/* Would we wait for the very lockrun that runs us? */
+static const struct hf_hold_info *outer_hold(const struct run *run)
+{
+    const struct hf_request *busy = hf_session_busy(run->session);
+
+    if (busy->info_count > 0 && nested_is(&busy->infos[0]))
+        return &busy->infos[0];
+    return NULL;
+}
+
 static int tell_busy(struct run *run)
 {
     const struct hf_request *busy = hf_session_busy(run->session);
     const struct lockrun_options *options = run->options;
     struct hf_buf text;
 
+    if (outer_hold(run))
+        return nested_end(run, outer_hold(run));
     if (options->skips) {
         say_step(&run->say, "%s is taken", run->key);
         return 0;
@@ -103,20 +116,43 @@ static int tell_busy(struct run *run)
     return hf_err_status(HF_ERR_BUSY);
 }
 
-/* Out of the queue, and out. */
-static int leave(struct run *run, int number)
+/* Out of the queue. */
+static void leave_queue(struct run *run)
 {
     enum hf_news news;
-    char name[16];
 
-    say_step(&run->say, "got %s while waiting", signal_name(number, name));
     hf_session_abandon(run->session, run->now, run->wall);
     do {
         news = run_next_news(run);
         if (news == HF_NEWS_NONE)
             run_wait(run, HF_TIME_NEVER, -1);
     } while (news != HF_NEWS_ENDED && news != HF_NEWS_FAILED);
+}
+
+static int leave(struct run *run, int number)
+{
+    char name[16];
+
+    say_step(&run->say, "got %s while waiting", signal_name(number, name));
+    leave_queue(run);
     return STATUS_SIGNAL + number;
+}
+
+/* Once it waits: 0, or the status of an end that --nested makes. */
+static int look_at_holder(struct run *run)
+{
+    const struct hf_hold_info *outer;
+    struct hf_hold_info info;
+
+    if (run->knows_holder)
+        return 0;
+    run->knows_holder = true;
+    outer = outer_hold(run);
+    if (!outer)
+        return 0;
+    info = *outer;
+    leave_queue(run);
+    return nested_end(run, &info);
 }
 
 int run_get_key(struct run *run, bool *is_held)
@@ -143,6 +179,9 @@ int run_get_key(struct run *run, bool *is_held)
                 run->key);
             break;
         case HF_NEWS_NONE:
+            status = look_at_holder(run);
+            if (status)
+                return status;
             watch_tick(&run->watch, run->key, run->sys, &run->say);
             run_wait(run, watch_wake_at(&run->watch), -1);
             number = run_take_ending_signal(run);

@@ -26,6 +26,8 @@ lockrun_SOURCES = \
 	cmd/lockrun/main.c \
 	cmd/lockrun/naming.c \
 	cmd/lockrun/naming.h \
+	cmd/lockrun/nested.c \
+	cmd/lockrun/nested.h \
 	cmd/lockrun/options.c \
 	cmd/lockrun/options.def \
 	cmd/lockrun/options.h \

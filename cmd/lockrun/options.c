@@ -6,6 +6,8 @@
 
 #include "cmd/lockrun/program.h"
 
+static const char *const nested_words[] = {"refuse", "join", NULL};
+
 #define OPT(member, kind, ...)                                                 \
     HF_OPT(struct lockrun_options, member, kind, __VA_ARGS__)
 static const struct hf_opt rows[] = {
@@ -105,6 +107,10 @@ enum options_then options_read(int argc, char **argv,
         return OPTIONS_ANSWER;
     if (options->explained.is_given)
         return OPTIONS_EXPLAIN;
+    options->joins = options->nested.index == 1;
+    if (options->hold_min.is_given && options->mode == HF_SHARED)
+        return refuse(error, "--hold-min keeps others away, and --shared "
+                             "lets them in: use one of the two");
     if (strlen(options->class_name) >= HF_CLASS_NAME_SIZE)
         return refuse(error, "--class: the name is too long");
     if (options->key && hf_key_complete(options->key, HF_KEY_DEFAULT_HOME,

@@ -21,11 +21,14 @@ struct lockrun_options {
     int mode; /* enum hf_mode */
     struct hf_opt_number conflict;
     bool skips;
+    struct hf_opt_span jitter;
+    struct hf_opt_word nested;
 
     const char *class_name;
     const char *key;
     struct hf_opt_span ttl;
     struct hf_opt_span grace;
+    struct hf_opt_span hold_min;
     struct hf_opt_span max_run;
     const char *note;
     const char *store;
@@ -36,6 +39,7 @@ struct lockrun_options {
     struct hf_opt_number explained;
 
     /* ---- not rows ---- */
+    bool joins;                  /* --nested=join */
     char **command;              /* what is to run, ended by NULL */
     char *shell_command[4];      /* room for it with -c */
     const char *store_from;      /* what named the store; NULL: nothing did */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockrun/run.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "cmd/lockrun/naming.h"
 
 void run_turn(struct run *run)
@@ -74,6 +77,7 @@ static int open_session(struct run *run)
         .ttl_ms = run->options->ttl.is_given
                       ? hf_span_to_ms_up(run->options->ttl.span)
                       : 0,
+        .hold_min = run->options->hold_min.span,
         .grace = run->options->grace.is_given ? run->options->grace.span
                                               : (struct hf_span){-1},
     };
@@ -100,6 +104,32 @@ static int open_session(struct run *run)
     return run->session ? 0 : run_fail(run, &error);
 }
 
+/* Signals still have their way with us here. */
+static int sleep_jitter(struct run *run)
+{
+    struct hf_span most = run->options->jitter.span;
+    struct hf_error error;
+    struct timespec left;
+    uint64_t random;
+    int failed;
+
+    if (most.ns <= 0)
+        return 0;
+    failed = run->sys->random(run->sys, &random, sizeof(random));
+    if (failed) {
+        (void)hf_error_set_errno(&error, HF_ERR_UNAVAILABLE, -failed,
+                                 "random bytes");
+        return run_fail(run, &error);
+    }
+    most.ns = (int64_t)(random % ((uint64_t)most.ns + 1));
+    say_step(&run->say, "starting in %s", hf_duration_print(most).text);
+    left = (struct timespec){.tv_sec = most.ns / 1000000000,
+                             .tv_nsec = most.ns % 1000000000};
+    while (nanosleep(&left, &left) && errno == EINTR)
+        continue;
+    return 0;
+}
+
 int run_command(struct hf_sys *sys, const struct lockrun_options *options,
                 unsigned int closed)
 {
@@ -122,7 +152,9 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
         say(&run.say, "%s", error.text);
         return status;
     }
-    status = open_session(&run);
+    status = sleep_jitter(&run);
+    if (!status)
+        status = open_session(&run);
     if (!status)
         status = run_get_key(&run, &is_held);
     watch_stop(&run.watch);

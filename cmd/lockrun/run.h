@@ -34,6 +34,7 @@ struct run {
     struct keeper keeper;
     struct job job;
     char key[HF_KEY_SIZE];
+    bool knows_holder; /* who is in the way was looked at while waiting */
     struct hf_time max_run_at;
     bool is_over_max_run;
     /* Of this turn of the loop. */

@@ -109,7 +109,8 @@ bool hf_session_in_doubt(const struct hf_session *session);
 /* True from TERM or KILL on: the lease is lost or will be. */
 bool hf_session_is_lost(const struct hf_session *session);
 const struct hf_error *hf_session_error(const struct hf_session *session);
-/* The answered ACQUIRE of a BUSY: infos, place, waiting. */
+/* Who is in the way (infos, place, waiting): of a BUSY, and while it waits as
+ * it was when the place in the queue was taken. */
 const struct hf_request *hf_session_busy(const struct hf_session *session);
 
 #endif

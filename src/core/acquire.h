@@ -54,6 +54,9 @@ bool hf_acquire_stale(struct hf_op *op, const struct hf_acquire_seen *seen);
 uint64_t hf_acquire_granted_at(const struct hf_op *op,
                                const struct hf_acquire_seen *seen);
 void hf_acquire_granted(struct hf_op *op, uint64_t revision);
+/* Put into the request who is in the way, and our place; while it waits its
+ * owner may look there. */
+void hf_acquire_tell_who(struct hf_op *op, const struct hf_acquire_seen *seen);
 void hf_acquire_busy(struct hf_op *op, const struct hf_acquire_seen *seen);
 void hf_acquire_lost(struct hf_op *op);
 void hf_acquire_settle(struct hf_op *op);

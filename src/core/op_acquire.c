@@ -262,31 +262,36 @@ static uint64_t place_of(const struct hf_op *op,
     return seen->waits->count;
 }
 
-void hf_acquire_busy(struct hf_op *op, const struct hf_acquire_seen *seen)
+void hf_acquire_tell_who(struct hf_op *op, const struct hf_acquire_seen *seen)
 {
     struct hf_request *request = op->request;
     const struct hf_record *who = seen->hold;
     struct hf_error ignored;
 
-    if (!request) {
-        hf_op_end(op);
+    if (!request)
         return;
-    }
     if (!who)
         who = seen->floor;
     if (!who && seen->shares->record_count > 0)
         who = &seen->shares->records[0];
     if (!who && seen->waits->record_count > 0)
         who = &seen->waits->records[0];
-    request->session = op->u.acquire.session;
     request->waiting = seen->waits->count;
     request->place = place_of(op, seen);
-    if (who) {
-        request->infos = calloc(1, sizeof(*request->infos));
-        if (request->infos && !hf_record_info(who, request->infos, &ignored))
-            request->info_count = 1;
+    free(request->infos);
+    request->info_count = 0;
+    request->infos = who ? calloc(1, sizeof(*request->infos)) : NULL;
+    if (request->infos && !hf_record_info(who, request->infos, &ignored))
+        request->info_count = 1;
+}
+
+void hf_acquire_busy(struct hf_op *op, const struct hf_acquire_seen *seen)
+{
+    if (op->request) {
+        op->request->session = op->u.acquire.session;
+        hf_acquire_tell_who(op, seen);
+        hf_op_reply(op, HF_ANSWER_BUSY);
     }
-    hf_op_reply(op, HF_ANSWER_BUSY);
     hf_op_end(op);
 }
 

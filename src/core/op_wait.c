@@ -73,6 +73,7 @@ void hf_wait_enqueued(struct hf_op *op)
     if (acquire->session.revision == 0)
         acquire->session.revision = store->revision;
     hf_queue_ahead(acquire, op->paths.wait, acquire->mode, seen.waits);
+    hf_acquire_tell_who(op, &seen);
     if (may_go(op, &seen))
         hf_wait_look(op);
     else

@@ -164,7 +164,8 @@ struct hf_request {
      * deadline counts from here (SESSION_OPEN, RENEW). */
     struct hf_time sent_at;
     /* BUSY: infos[0] is who is in the way, `place` ours in the queue (1 is
-     * next), `waiting` how many wait. LIST and SHOW: all found. */
+     * next), `waiting` how many wait; an ACQUIRE that waits in this process has
+     * them too, as they were when its place was taken. LIST, SHOW: all. */
     struct hf_hold_info *infos;
     size_t info_count;
     uint64_t place;
