@@ -65,6 +65,7 @@ struct hf_acquire {
     size_t ahead_count; /* rows that stand before ours, oldest first */
     char ahead[HF_AHEAD_MAX][HF_PATH_SIZE];
     bool deep; /* more of them than `ahead` holds, or none was read */
+    bool deaf; /* the last look failed: wait without a watch */
     unsigned retries;
 };
 
@@ -72,7 +73,8 @@ struct hf_release {
     struct hf_hold_ref hold;
     struct hf_session_ref session;
     bool last;
-    bool unsure; /* an earlier try came back unknown */
+    bool unsure;                     /* an earlier try came back unknown */
+    struct hf_store_identity expect; /* under which the token is a revision */
     unsigned retries;
     size_t heir_count;
     struct hf_heir *heirs; /* HF_HANDOFF_MAX of them, once needed */

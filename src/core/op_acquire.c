@@ -399,6 +399,7 @@ void hf_acquire_settle(struct hf_op *op)
 {
     struct hf_acquire *acquire = &op->u.acquire;
 
+    acquire->session.was_unsure = true;
     if (++acquire->retries > RETRIES_MAX) {
         if (op->request)
             op->request->unsettled = true;
@@ -446,6 +447,7 @@ static void settled(struct hf_op *op)
     if (!hf_seal_agrees(op->core, seen.epoch)) {
         hf_seal_forget(op->core);
         acquire->wait_revision = seen.wait ? seen.wait->changed : 0;
+        hf_queue_ahead(acquire, op->paths.wait, acquire->mode, seen.waits);
         hf_acquire_retry(op);
         return;
     }
@@ -455,6 +457,8 @@ static void settled(struct hf_op *op)
         return;
     }
     acquire->wait_revision = seen.wait ? seen.wait->changed : 0;
+    acquire->looked_at = store->revision;
+    hf_queue_ahead(acquire, op->paths.wait, acquire->mode, seen.waits);
     hf_acquire_retry(op);
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/op.h"
 
-enum { START, TRY, HANDOFF, PLAIN, SHARED_HANDOFF };
+enum { START, LOOK, TRY, HANDOFF, PLAIN, SHARED_HANDOFF };
 enum { READ_MINE, READ_EPOCH, READ_WAITS, READ_HOLD, READ_FLOOR };
 enum { RETRIES_MAX = 6 };
 
@@ -26,19 +26,34 @@ static uint64_t my_revision(const struct hf_op *op)
     return hf_token_revision(op->u.release.hold.token);
 }
 
-static void reads(struct hf_op *op)
+static void reads(struct hf_op *op, enum hf_side side)
 {
-    (void)hf_txn_get(&op->txn, HF_OTHERWISE, mine(op));
-    (void)hf_txn_get(&op->txn, HF_OTHERWISE, op->paths.epoch);
-    (void)hf_txn_list(&op->txn, HF_OTHERWISE, op->paths.waits, HF_HANDOFF_MAX);
-    (void)hf_txn_get(&op->txn, HF_OTHERWISE, op->paths.hold);
-    (void)hf_txn_get(&op->txn, HF_OTHERWISE, op->paths.floor);
+    (void)hf_txn_get(&op->txn, side, mine(op));
+    (void)hf_txn_get(&op->txn, side, op->paths.epoch);
+    (void)hf_txn_list(&op->txn, side, op->paths.waits, HF_HANDOFF_MAX);
+    (void)hf_txn_get(&op->txn, side, op->paths.hold);
+    (void)hf_txn_get(&op->txn, side, op->paths.floor);
 }
 
-static void let_go(struct hf_op *op)
+/*
+ * A revision names a grant only within one epoch of one store. Where the token
+ * is of another epoch than the one in use (a store raised it, and left the
+ * holds), or none is known, the hold itself is asked first.
+ */
+static void look(struct hf_op *op)
 {
-    hf_txn_delete(&op->txn, HF_THEN, mine(op));
-    if (op->u.release.last && op->u.release.session.id[0])
+    hf_txn_begin(&op->txn);
+    reads(op, HF_THEN);
+    op->state = LOOK;
+    hf_op_send(op, &op->txn.send);
+}
+
+/* A session whose record must outlast its holds is ended by its lease. */
+static void delete_session(struct hf_op *op)
+{
+    const struct hf_release *release = &op->u.release;
+
+    if (release->last && release->session.id[0] && !release->session.was_unsure)
         hf_txn_delete(&op->txn, HF_THEN, op->paths.session);
 }
 
@@ -46,11 +61,13 @@ static void let_go(struct hf_op *op)
 static void release_alone(struct hf_op *op, bool even_if_awaited)
 {
     hf_txn_begin(&op->txn);
+    op->txn.send.store.expect = op->u.release.expect;
     hf_txn_if_unchanged(&op->txn, mine(op), my_revision(op));
     if (!even_if_awaited)
         hf_txn_if_prefix_absent(&op->txn, op->paths.waits);
-    let_go(op);
-    reads(op);
+    hf_txn_delete(&op->txn, HF_THEN, mine(op));
+    delete_session(op);
+    reads(op, HF_OTHERWISE);
     op->state = even_if_awaited ? PLAIN : TRY;
     hf_op_send(op, &op->txn.send);
 }
@@ -84,9 +101,8 @@ static void hand_off(struct hf_op *op)
     put_heirs(op);
     if (!overwritten)
         hf_txn_delete(&op->txn, HF_THEN, mine(op));
-    if (release->last && release->session.id[0])
-        hf_txn_delete(&op->txn, HF_THEN, op->paths.session);
-    reads(op);
+    delete_session(op);
+    reads(op, HF_OTHERWISE);
     op->state = HANDOFF;
     hf_op_send(op, &op->txn.send);
 }
@@ -135,6 +151,12 @@ static void release_start(struct hf_op *op)
     hf_paths_make(&op->paths, release->hold.key,
                   release->session.id[0] ? release->session.id : NULL,
                   release->hold.grant);
+    if (!op->core->seal.known ||
+        op->core->seal.epoch != hf_token_epoch(release->hold.token)) {
+        look(op);
+        return;
+    }
+    release->expect = op->core->seal.identity;
     release_alone(op, false);
 }
 
@@ -194,6 +216,25 @@ static void blocked(struct hf_op *op)
         hand_off(op);
 }
 
+/* Is what stands there the grant that the token names? */
+static void looked(struct hf_op *op)
+{
+    struct hf_release *release = &op->u.release;
+    const struct hf_record *hold = hf_txn_record(&op->txn, READ_MINE);
+    struct hf_holder who;
+
+    if (hold && hold->changed == my_revision(op) &&
+        !hf_record_decode_holder(hold->value, &who, NULL) &&
+        who.epoch == hf_token_epoch(release->hold.token)) {
+        release->expect = op->txn.send.store.identity;
+        release_alone(op, false);
+    } else if (release->unsure) {
+        released(op);
+    } else {
+        not_held(op);
+    }
+}
+
 /* Gone is gone; a shared hold that was awaited passes the key on. */
 static void went(struct hf_op *op)
 {
@@ -220,20 +261,34 @@ static void release_answer(struct hf_op *op, struct hf_send *send)
     }
     switch (store->outcome) {
     case HF_OUTCOME_COMMITTED:
-        if (op->txn.branch.held)
+        if (op->state == LOOK)
+            looked(op);
+        else if (op->txn.branch.held)
             went(op);
         else
             blocked(op);
         return;
     case HF_OUTCOME_REFUSED:
+        if (++release->retries > RETRIES_MAX) {
+            hf_op_fail(op, HF_ERR_UNAVAILABLE,
+                       "the store kept changing while the key was released");
+            return;
+        }
+        if (store->refusal == HF_REFUSED_LEASE) {
+            release_alone(op, true); /* an heir is gone */
+            return;
+        }
         hf_seal_forget(op->core);
-        release_alone(op, true);
+        look(op);
         return;
     case HF_OUTCOME_UNKNOWN:
         /* By compare on our own revision: harmless to ask again. */
-        release->unsure = true;
+        release->unsure = release->unsure || op->state != LOOK;
         if (++release->retries <= RETRIES_MAX) {
-            release_alone(op, op->state != TRY);
+            if (op->state == LOOK)
+                look(op);
+            else
+                release_alone(op, op->state != TRY);
             return;
         }
         break;

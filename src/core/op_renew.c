@@ -64,6 +64,17 @@ static void look(struct hf_op *op)
     hf_op_send(op, &op->txn.send);
 }
 
+/* A revision may repeat under another epoch; a grant id does not. */
+static bool is_grant(const struct hf_record *hold,
+                     const struct hf_hold_ref *ref)
+{
+    struct hf_holder who;
+
+    return hold && hold->changed == hf_token_revision(ref->token) &&
+           !hf_record_decode_holder(hold->value, &who, NULL) &&
+           memcmp(who.grant, ref->grant, sizeof(who.grant)) == 0;
+}
+
 /* Sealed, advanced or restored meanwhile: once more, with what is true. */
 static void begin_again(struct hf_op *op)
 {
@@ -95,8 +106,7 @@ static void looked(struct hf_op *op)
         const struct hf_record *hold = hf_txn_record(&op->txn, READ_HOLDS + i);
 
         request->holds[i].stands =
-            hold && session &&
-            hold->changed == hf_token_revision(request->holds[i].token);
+            session && is_grant(hold, &request->holds[i]);
     }
     request->sent_at = op->u.renew.sent_at;
     hf_op_reply(op, HF_ANSWER_DONE);

@@ -90,11 +90,14 @@ void hf_wait_stay(struct hf_op *op)
         hf_wait_leave(op);
         return;
     }
-    hf_store_request_clear(watch);
-    watch->kind = HF_STORE_WATCH;
-    watch->prefix = hf_bytes_of(op->paths.wait);
-    watch->after = acquire->looked_at;
-    hf_op_send_watch(op, &acquire->watch);
+    if (!acquire->deaf) {
+        hf_store_request_clear(watch);
+        watch->kind = HF_STORE_WATCH;
+        watch->prefix = hf_bytes_of(op->paths.wait);
+        watch->after = acquire->looked_at;
+        hf_op_send_watch(op, &acquire->watch);
+    }
+    acquire->deaf = false;
     op->wake_at =
         hf_time_min(acquire->until, hf_time_add(op->core->now, poll_after(op)));
 }
@@ -187,7 +190,9 @@ void hf_wait_looked(struct hf_op *op)
     uint64_t revision;
 
     if (store->outcome == HF_OUTCOME_FAILED) {
-        /* The store is away for now; waiting goes on until its limit. */
+        /* The store is away for now; waiting goes on until its limit. A watch
+         * might tell again and again what cannot be looked at. */
+        op->u.acquire.deaf = true;
         hf_wait_stay(op);
         return;
     }

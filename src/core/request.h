@@ -47,6 +47,9 @@ struct hf_session_ref {
     char id[HF_SESSION_ID_SIZE];
     hf_lease_id lease;
     uint64_t revision;
+    /* Of one of its requests it was once unknown whether it was carried out:
+     * the record must outlast its holds, for a late one fails on it. */
+    bool was_unsure;
 };
 
 /* Who holds or waits: the record of a hold, a share or a waiter. */
