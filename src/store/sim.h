@@ -104,11 +104,14 @@ enum hf_sim_restore {
     /* An embedded store's older copy: the same store, revisions go on above
      * all that were issued, leases lapse when they would have. */
     HF_SIM_RESTORE_RISING,
+    /* An embedded store whose file is another store's: new id, revisions go on
+     * above all that were issued. */
+    HF_SIM_RESTORE_NEW_ID,
     /* The store cannot be sure of its revisions: they begin again at the
      * copy's, and epoch_min is raised. */
     HF_SIM_RESTORE_EPOCH,
-    /* A new life: new id, revisions begin again at the copy's, leases live
-     * their whole TTL again. */
+    /* A cluster's new life: new id, revisions and epoch_min are the copy's
+     * again, leases live their whole TTL again. */
     HF_SIM_RESTORE_NEW_LIFE
 };
 struct hf_sim_snapshot;

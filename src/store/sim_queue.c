@@ -125,6 +125,7 @@ struct hf_store_request *sim_request_copy(const struct hf_store_request *from)
 
     to->kind = from->kind;
     to->expect = from->expect;
+    to->epoch = from->epoch;
     to->lease = from->lease;
     to->ttl_ms = from->ttl_ms;
     to->phase = from->phase;

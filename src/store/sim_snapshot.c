@@ -8,6 +8,7 @@
 
 struct hf_sim_snapshot {
     uint64_t revision;
+    uint32_t epoch_min;
     struct sim_key *keys; /* their leases are named by the ids beside them */
     hf_lease_id *key_leases;
     size_t key_count;
@@ -21,6 +22,7 @@ struct hf_sim_snapshot *hf_sim_snapshot_take(struct hf_sim_world *world)
     struct hf_sim_snapshot *snapshot = sim_memory(calloc(1, sizeof(*snapshot)));
 
     snapshot->revision = state->revision;
+    snapshot->epoch_min = state->identity.epoch_min;
     snapshot->key_count = state->key_count;
     snapshot->keys =
         sim_memory(calloc(state->key_count + 1, sizeof(*snapshot->keys)));
@@ -57,6 +59,12 @@ void hf_sim_snapshot_free(struct hf_sim_snapshot *snapshot)
     free(snapshot);
 }
 
+static void new_id(struct sim_state *state)
+{
+    for (size_t i = 0; i < sizeof(state->identity.id); i++)
+        state->identity.id[i] = (uint8_t)hf_sim_random_next(&state->random);
+}
+
 static void set_identity(struct sim_state *state,
                          const struct hf_sim_snapshot *snapshot,
                          enum hf_sim_restore how)
@@ -64,6 +72,10 @@ static void set_identity(struct sim_state *state,
     switch (how) {
     case HF_SIM_RESTORE_RISING:
         state->revision = state->revision_top;
+        break;
+    case HF_SIM_RESTORE_NEW_ID:
+        state->revision = state->revision_top;
+        new_id(state);
         break;
     case HF_SIM_RESTORE_EPOCH:
         state->revision = snapshot->revision;
