@@ -69,8 +69,12 @@ enum hf_err command_held(const struct lockfence_run *run)
     int fd;
 
     if (!path || !path[0]) {
-        hf_fence_no_token("LOCK_STATE", &error);
-        *run->answer = cannot_tell(run, error.text);
+        *run->answer = cannot_tell(
+            run, "cannot tell: LOCK_STATE is not set. Either this does not run "
+                 "under lockrun, or something between dropped the environment "
+                 "(sudo: --preserve-env=LOCK_TOKEN,LOCK_KEY,LOCK_SESSION,"
+                 "LOCK_STATE; ssh: on another host nothing tells; docker exec: "
+                 "-e LOCK_STATE, and the file's folder as a volume)");
         return HF_ERR_OK;
     }
     /* The file goes when the lease does; a pipe must not make us wait. */

@@ -3,8 +3,9 @@
  * The trial POINTS. A fence that looks at the mark and then writes, in two
  * steps, is found out by nothing but a writer that stands still between the
  * two. So a writer is stopped before each thing that it does to the world in
- * turn; meanwhile the next holder is granted the key and writes; then the first
- * one goes on to its end, and what stands must still be the next holder's.
+ * turn, while its lease holds; then its lockrun gives the key back, the next
+ * holder is granted it and writes; then the first one goes on to its end, and
+ * what stands must still be the next holder's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,21 +45,6 @@ static void set_unclear(struct points *points, const char *what,
     points->is_over = true;
 }
 
-/* A grant by a lockrun that is over: its token is the newest, and free. */
-static enum hf_err take_grant(struct pause_kit *kit, const char *name,
-                              struct pause_grant *grant)
-{
-    struct pause_holder holder;
-    enum hf_err failed =
-        pause_holder_start(&kit->setting, name, &holder, kit->run->error);
-
-    if (failed)
-        return failed;
-    pause_holder_finish(&kit->setting, &holder);
-    *grant = holder.grant;
-    return HF_ERR_OK;
-}
-
 static enum hf_err start_stale(struct pause_kit *kit,
                                const struct pause_grant *grant,
                                unsigned int stop_at, struct pause_trace *trace)
@@ -85,28 +71,36 @@ static bool count_points(struct points *points, enum hf_err *failed)
     struct pause_kit *kit = points->kit;
     struct pause_trace_event event = {.act = 0};
     char why[PAUSE_SAID_SIZE] = "";
-    struct pause_grant grant;
+    struct pause_holder holder;
     struct pause_trace trace;
-    enum pause_trace_news news;
+    enum pause_trace_news news = PAUSE_TRACE_FAILED;
 
-    *failed = take_grant(kit, "count", &grant);
+    *failed =
+        pause_holder_start(&kit->setting, "count", &holder, kit->run->error);
     if (*failed)
         return false;
-    *failed = start_stale(kit, &grant, 0, &trace);
-    pause_grant_clear(&grant);
-    if (*failed)
-        return false;
-    news = pause_trace_next(kit->setting.sys, &trace, kit->setting.write_limit,
-                            &event);
-    pause_trace_end(kit->setting.sys, &trace);
+    *failed = start_stale(kit, &holder.grant, 0, &trace);
+    if (!*failed) {
+        news = pause_trace_next(kit->setting.sys, &trace,
+                                kit->setting.write_limit, &event);
+        pause_trace_end(kit->setting.sys, &trace);
+    }
+    pause_holder_finish(&kit->setting, &holder);
+    pause_grant_clear(&holder.grant);
     points->all = event.act;
-    if (news == PAUSE_TRACE_ENDED && !event.status && event.act &&
-        pause_kit_read_back(kit, true, why) != PAUSE_STANDS_UNREAD)
+    if (*failed)
+        return false;
+    if (news == PAUSE_TRACE_FAILED)
+        snprintf(found_of(points)->why, sizeof(found_of(points)->why),
+                 "ptrace is not permitted here");
+    else if (news != PAUSE_TRACE_ENDED || event.status || !event.act)
+        set_unclear(
+            points, "while it is traced",
+            "the write line does not work (--points=0 leaves this out)");
+    else if (pause_kit_read_back(kit, true, why) != PAUSE_STANDS_UNREAD)
         return true;
-    snprintf(found_of(points)->why, sizeof(found_of(points)->why),
-             news == PAUSE_TRACE_FAILED ? "ptrace is not permitted here"
-                                        : "the write line does not work while "
-                                          "it is traced (sudo?)");
+    else
+        set_unclear(points, "while it is traced", why);
     return false;
 }
 
@@ -194,23 +188,29 @@ static enum hf_err try_point(struct points *points, unsigned int point)
 {
     struct pause_kit *kit = points->kit;
     struct pause_trace_event stop = {.act = 0};
-    struct pause_grant grant;
+    enum pause_trace_news news = PAUSE_TRACE_FAILED;
+    struct pause_holder holder;
     struct pause_trace trace;
-    enum hf_err failed = take_grant(kit, "stale", &grant);
+    bool is_started;
+    enum hf_err failed =
+        pause_holder_start(&kit->setting, "stale", &holder, kit->run->error);
 
     if (failed)
         return failed;
-    failed = start_stale(kit, &grant, point, &trace);
-    pause_grant_clear(&grant);
-    if (failed)
-        return failed;
+    failed = start_stale(kit, &holder.grant, point, &trace);
+    is_started = !failed;
+    if (is_started)
+        news = pause_trace_next(kit->setting.sys, &trace,
+                                kit->setting.write_limit, &stop);
+    pause_holder_finish(&kit->setting, &holder);
+    pause_grant_clear(&holder.grant);
     /* It may have had fewer to do this time: then it is done, in order. */
-    if (pause_trace_next(kit->setting.sys, &trace, kit->setting.write_limit,
-                         &stop) == PAUSE_TRACE_STOPPED) {
+    if (news == PAUSE_TRACE_STOPPED) {
         points->tried++;
         failed = overtake(points, &trace, &stop);
     }
-    pause_trace_end(kit->setting.sys, &trace);
+    if (is_started)
+        pause_trace_end(kit->setting.sys, &trace);
     return failed;
 }
 

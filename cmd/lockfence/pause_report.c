@@ -131,7 +131,13 @@ void pause_report_sentence(const struct pause_report *report,
     hf_buf_printf(out, "%s: ", verdict_word(verdict));
     switch (verdict) {
     case PAUSE_FENCED:
+        why = report->found[PAUSE_POINTS].why;
         hf_buf_add_str(out, "the resource refused every stale write");
+        if (report->found[PAUSE_POINTS].fate == PAUSE_NOT_TRIED)
+            hf_buf_printf(out,
+                          " that was tried; one that is stopped between a "
+                          "check and its write was not (%s)",
+                          why);
         break;
     case PAUSE_NOT_FENCED:
         why = report->found[hole].why;

@@ -245,7 +245,9 @@ enum hf_err pause_trace_start(const char *line, char *const *environment,
     if (pid == 0) {
         struct tracer tracer = {.stop_at = stop_at, .fd = ends[1]};
 
-        close(ends[0]);
+        /* A holder's pipe that stays open here would keep its job alive. */
+        close_range(3, (unsigned int)ends[1] - 1, 0);
+        close_range((unsigned int)ends[1] + 1, ~0U, 0);
         become_tracer(&tracer, line, environment, output_path);
     }
     close(ends[1]);

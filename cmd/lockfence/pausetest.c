@@ -11,9 +11,11 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/duration.h"
@@ -193,28 +195,45 @@ static enum hf_err run_trials(struct pause_kit *kit)
 /* ---- around them
  * ----------------------------------------------------------------- */
 
-/* Ended by a signal: what was stopped must not stay so for ever. */
-static void end_by_signal(int signal)
-{
-    pause_kill_all();
-    _exit(128 + signal);
-}
-
 static void do_nothing(int signal)
 {
     (void)signal;
 }
 
-static void catch_signals(void)
+static void end_signals(sigset_t *signals)
 {
-    /* Handlers do not outlive execve(2), so jobs get what we got. */
-    const struct sigaction end = {.sa_handler = end_by_signal};
-    const struct sigaction none = {.sa_handler = do_nothing};
+    sigemptyset(signals);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGCHLD);
+}
 
-    sigaction(SIGINT, &end, NULL);
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGHUP, &end, NULL);
-    sigaction(SIGPIPE, &none, NULL);
+/*
+ * Stand by while the worker tests: whatever ends it or us, nothing stopped may
+ * be left behind. The signals are blocked. The worker's status, or 128 and a
+ * signal's number.
+ */
+static int stand_by(pid_t worker)
+{
+    sigset_t signals;
+    int wait_status = 0;
+
+    end_signals(&signals);
+    for (;;) {
+        int signal = sigwaitinfo(&signals, NULL);
+
+        if (signal < 0 && errno == EINTR)
+            continue;
+        if (signal != SIGCHLD) {
+            pause_kill_all();
+            return 128 + signal;
+        }
+        if (waitpid(worker, &wait_status, WNOHANG) == worker) {
+            pause_kill_all();
+            return pause_status_of(wait_status);
+        }
+    }
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind,
@@ -341,6 +360,55 @@ static void settle(struct pause_kit *kit, const char *lockrun,
     kit->report->is_strict = options->strict;
 }
 
+/* In the worker, which gets the signals as the caller had them. */
+static enum hf_err run_test(struct pause_kit *kit)
+{
+    /* A handler does not outlive execve(2), so jobs get what we got. */
+    const struct sigaction none = {.sa_handler = do_nothing};
+    enum hf_err failed = pause_adopt_orphans(kit->run->error);
+
+    if (failed)
+        return failed;
+    sigaction(SIGPIPE, &none, NULL);
+    hf_buf_init(&kit->stands, PAUSE_VERIFY_MAX);
+    kit->begun = kit->setting.sys->steady(kit->setting.sys);
+    failed = run_trials(kit);
+    if (failed)
+        end_here(kit, "the test could not go on", kit->run->error);
+    pause_kill_all();
+    failed = show(kit);
+    hf_buf_clear(&kit->stands);
+    *kit->run->answer = (int)pause_report_verdict(kit->report);
+    return failed;
+}
+
+static enum hf_err run_guarded(struct pause_kit *kit)
+{
+    struct hf_error *error = kit->run->error;
+    sigset_t before;
+    sigset_t signals;
+    pid_t worker;
+    enum hf_err failed = pause_adopt_orphans(error);
+
+    if (failed)
+        return failed;
+    end_signals(&signals);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    worker = fork();
+    if (worker == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        failed = run_test(kit);
+        _exit(failed ? frame_end(failed, error) : *kit->run->answer);
+    }
+    if (worker < 0)
+        failed = hf_error_set_errno(error, HF_ERR_UNAVAILABLE, errno,
+                                    "cannot start a process");
+    else
+        *kit->run->answer = stand_by(worker);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
 enum hf_err command_pausetest(const struct lockfence_run *run)
 {
     const struct lockfence_options *options = run->options;
@@ -360,22 +428,11 @@ enum hf_err command_pausetest(const struct lockfence_run *run)
     failed = find_lockrun(lockrun, run->error);
     if (!failed)
         failed = make_folder(&kit);
-    if (!failed)
-        failed = pause_adopt_orphans(run->error);
     if (failed)
         return failed;
     snprintf(store, sizeof(store), "sqlite:%s/store", kit.folder);
     settle(&kit, lockrun, options->store ? options->store : store, &ttl);
-    hf_buf_init(&kit.stands, PAUSE_VERIFY_MAX);
-    kit.begun = run->sys->steady(run->sys);
-    catch_signals();
-    failed = run_trials(&kit);
-    if (failed)
-        end_here(&kit, "the test could not go on", run->error);
-    pause_kill_all();
-    failed = show(&kit);
-    hf_buf_clear(&kit.stands);
+    failed = run_guarded(&kit);
     nftw(kit.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    *run->answer = (int)pause_report_verdict(&report);
     return failed;
 }
