@@ -34,6 +34,7 @@ static bool names_class(enum hf_request_kind kind)
     case HF_REQUEST_RELEASE:
     case HF_REQUEST_LIST:
     case HF_REQUEST_SHOW:
+    case HF_REQUEST_WATCH:
     case HF_REQUEST_EPOCH_SHOW:
     case HF_REQUEST_EPOCH_ADVANCE:
     case HF_REQUEST_COUNT:

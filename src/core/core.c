@@ -19,6 +19,7 @@ static const struct hf_op_kind *const kinds[] = {
     [HF_REQUEST_RELEASE] = &hf_op_release,
     [HF_REQUEST_LIST] = &hf_op_list,
     [HF_REQUEST_SHOW] = &hf_op_show,
+    [HF_REQUEST_WATCH] = &hf_op_watch,
     [HF_REQUEST_EPOCH_SHOW] = &hf_op_epoch_show,
     [HF_REQUEST_EPOCH_ADVANCE] = &hf_op_epoch_advance,
 };

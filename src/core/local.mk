@@ -19,6 +19,7 @@ src_core_libhf_core_a_SOURCES = \
 	src/core/op_renew.c \
 	src/core/op_session.c \
 	src/core/op_wait.c \
+	src/core/op_watch.c \
 	src/core/policy.c \
 	src/core/queue.c \
 	src/core/record.c \

@@ -42,6 +42,7 @@ extern const struct hf_op_kind hf_op_renew;
 extern const struct hf_op_kind hf_op_release;
 extern const struct hf_op_kind hf_op_list;
 extern const struct hf_op_kind hf_op_show;
+extern const struct hf_op_kind hf_op_watch;
 extern const struct hf_op_kind hf_op_epoch_show;
 extern const struct hf_op_kind hf_op_epoch_advance;
 extern const struct hf_op_kind hf_op_seal; /* has no request */

@@ -77,6 +77,7 @@ bool hf_policy_allows(struct hf_op *op, const struct hf_class *class)
     case HF_REQUEST_RELEASE:
     case HF_REQUEST_LIST:
     case HF_REQUEST_SHOW:
+    case HF_REQUEST_WATCH:
     case HF_REQUEST_EPOCH_SHOW:
     case HF_REQUEST_EPOCH_ADVANCE:
     case HF_REQUEST_COUNT:

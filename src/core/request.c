@@ -10,10 +10,25 @@ const char *const hf_mode_names[] = {
     NULL,
 };
 
+const char *const hf_notice_names[] = {
+    [HF_NOTICE_QUEUED] = "queued",
+    [HF_NOTICE_LEFT] = "left",
+    [HF_NOTICE_WAIT_ENDED] = "wait-ended",
+    [HF_NOTICE_GRANTED] = "granted",
+    [HF_NOTICE_HANDED_OVER] = "handed-over",
+    [HF_NOTICE_RELEASED] = "released",
+    [HF_NOTICE_ENDED] = "ended",
+    [HF_NOTICE_OUTDATED] = "outdated",
+    [HF_NOTICE_KEPT] = "kept",
+    [HF_NOTICE_FREED] = "freed",
+    NULL,
+};
+
 void hf_request_clear(struct hf_request *request)
 {
     free((char *)(uintptr_t)request->state_path);
     free(request->infos);
+    free(request->notices);
     memset(&request->answer, 0,
            sizeof(*request) - offsetof(struct hf_request, answer));
     request->state_fd = -1;

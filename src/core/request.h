@@ -96,6 +96,28 @@ struct hf_hold_ref {
     bool stands; /* answer of RENEW */
 };
 
+/* What became of a key, or of who waits for it. */
+enum hf_notice_kind {
+    HF_NOTICE_QUEUED,      /* it waits */
+    HF_NOTICE_LEFT,        /* it waits no more, of its own will */
+    HF_NOTICE_WAIT_ENDED,  /* the waiter's lease ended, or the waiter died */
+    HF_NOTICE_GRANTED,     /* at once, or from the queue of a free key */
+    HF_NOTICE_HANDED_OVER, /* by the former holder's release, from the queue */
+    HF_NOTICE_RELEASED, /* let go; no news of its own where it was handed over
+                         from an exclusive holder */
+    HF_NOTICE_ENDED,    /* the holder's lease ended, or the holder died */
+    HF_NOTICE_OUTDATED, /* hold or wait ended by an advance of the epoch */
+    HF_NOTICE_KEPT,     /* nobody gets it for a while */
+    HF_NOTICE_FREED     /* it is kept no more */
+};
+extern const char *const hf_notice_names[]; /* "queued", ..., NULL */
+
+struct hf_notice {
+    enum hf_notice_kind kind;
+    uint64_t revision;
+    struct hf_hold_info info; /* of an ended one: as it was; no lease known */
+};
+
 struct hf_epoch_info {
     bool exists;
     uint32_t epoch;
@@ -128,11 +150,14 @@ struct hf_request {
 
     /* ---- input ---- */
     char class_name[HF_CLASS_NAME_SIZE]; /* DESCRIBE, SESSION_OPEN, ACQUIRE */
-    struct hf_session_ref session;   /* all but DESCRIBE, LIST, SHOW, EPOCH */
-    int64_t ttl_ms;                  /* SESSION_OPEN; 0: the class's default */
-    char key[HF_KEY_SIZE];           /* ACQUIRE, SHOW; LIST: a prefix */
-    enum hf_mode mode;               /* ACQUIRE */
-    int64_t wait_ms;                 /* ACQUIRE: 0 is a try */
+    struct hf_session_ref
+        session;           /* all but DESCRIBE, LIST, SHOW, WATCH, EPOCH */
+    int64_t ttl_ms;        /* SESSION_OPEN; 0: the class's default */
+    char key[HF_KEY_SIZE]; /* ACQUIRE, SHOW; LIST, WATCH: a prefix */
+    bool whole;            /* WATCH: `key` is one key, no prefix */
+    uint64_t after;        /* WATCH: news later than this revision */
+    enum hf_mode mode;     /* ACQUIRE */
+    int64_t wait_ms;       /* ACQUIRE: 0 is a try */
     uint8_t grant[HF_GRANT_ID_SIZE]; /* ACQUIRE: 128 random bits */
     /* ACQUIRE: host, pid, pid_namespace, program, note are taken from here. */
     struct hf_holder holder;
@@ -174,6 +199,14 @@ struct hf_request {
     uint64_t place;
     uint64_t waiting;
     bool more; /* LIST: `limit` cut it */
+    /* WATCH: what happened in (after, revision], in order, at least one. To go
+     * on, ask again with `after` = revision. `missed`: no news but this, that
+     * the store cannot tell all that happened; look afresh, and go on from the
+     * revision of an EPOCH_SHOW made before. */
+    struct hf_notice *notices;
+    size_t notice_count;
+    uint64_t revision;
+    bool missed;
 
     /* ---- the service's own; zero before submit ---- */
     struct hf_op *op;

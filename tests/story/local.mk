@@ -10,7 +10,8 @@ STORIES = \
 	tests/story/keep.story \
 	tests/story/queue.story \
 	tests/story/release.story \
-	tests/story/unknown.story
+	tests/story/unknown.story \
+	tests/story/watch.story
 EXTRA_DIST += $(STORIES) tests/story/run
 SUITES += story
 suite_story = tests/story/run

@@ -23,6 +23,9 @@
  *   T1 < T2                   tokens compare so
  *   commits N                 so many since the last such line
  *   key KEY held by c1|nobody [waiting N]
+ *   c1 watches [KEY]          from now on; all keys, or one
+ *   c1 sees queued c2 granted c1 | missed | nothing
+ *                             the news since it began or last saw any
  *
  * Usage: story FILE...; prints each line that is not as told. A chapter begins
  * at "chapter NAME" and is one test.
@@ -36,7 +39,7 @@
 #include "service/service.h"
 #include "store/sim.h"
 
-enum { CLIENTS_MAX = 16, TOKENS_MAX = 32, WORDS_MAX = 16, LINE_MAX_ = 512 };
+enum { CLIENTS_MAX = 16, TOKENS_MAX = 32, WORDS_MAX = 32, LINE_MAX_ = 512 };
 
 struct client {
     struct hf_service *service;
@@ -46,6 +49,9 @@ struct client {
     struct hf_request acquire;
     bool waiting;
     bool answered;
+    struct hf_request watch;
+    bool watching;
+    char news[LINE_MAX_];
 };
 
 struct story {
@@ -123,6 +129,7 @@ static int64_t duration_ms(struct story *story, const char *text)
 static void close_client(struct client *client)
 {
     hf_request_clear(&client->acquire);
+    hf_request_clear(&client->watch);
     hf_service_close(client->service);
     memset(client, 0, sizeof(*client));
 }
@@ -178,6 +185,35 @@ static struct client *client_of(struct story *story, const char *name)
     return client;
 }
 
+/* Put down what a watch told, and go on watching. */
+static void note_news(struct story *story, struct client *client)
+{
+    struct hf_request *watch = &client->watch;
+    size_t i;
+
+    if (watch->answer != HF_ANSWER_DONE)
+        wrong(story, "a watch", watch->error.text);
+    for (i = 0; i < watch->notice_count; i++)
+        snprintf(client->news + strlen(client->news),
+                 sizeof(client->news) - strlen(client->news), "%s%s c%u",
+                 client->news[0] ? " " : "",
+                 hf_notice_names[watch->notices[i].kind],
+                 (unsigned)watch->notices[i].info.who.pid);
+    if (watch->missed) {
+        snprintf(client->news + strlen(client->news),
+                 sizeof(client->news) - strlen(client->news), "%smissed",
+                 client->news[0] ? " " : "");
+        client->watching = false;
+        hf_request_clear(watch);
+        return;
+    }
+    if (watch->revision <= watch->after)
+        wrong(story, "a later revision", "an old one");
+    watch->after = watch->revision;
+    hf_request_clear(watch);
+    hf_service_submit(client->service, watch, story->now, wall);
+}
+
 /* Everybody takes what has come; acquires that were waiting are answered. */
 static void look_after(struct story *story)
 {
@@ -192,6 +228,8 @@ static void look_after(struct story *story)
         while ((request = hf_service_next(client->service, story->now, wall))) {
             if (request == &client->acquire)
                 client->answered = true;
+            else if (request == &client->watch)
+                note_news(story, client);
             else
                 wrong(story, "an answer nobody asked for", "?");
         }
@@ -226,6 +264,8 @@ static bool ask(struct story *story, struct client *client,
             return true;
         if (done == &client->acquire)
             client->answered = true;
+        if (done == &client->watch)
+            note_news(story, client);
         story->now = hf_time_add(story->now, hf_span_ms(tries ? 10 : 0));
         hf_sim_world_advance(story->world, story->now);
     }
@@ -479,6 +519,41 @@ static void do_advance(struct story *story, struct client *client)
     hf_request_clear(&request);
 }
 
+static void do_watches(struct story *story, struct client *client)
+{
+    struct hf_request request;
+
+    start_request(story, client, &request, HF_REQUEST_EPOCH_SHOW);
+    if (client->watching)
+        hf_service_cancel(client->service, &client->watch, story->now, wall);
+    if (!ask(story, client, &request) || request.answer != HF_ANSWER_DONE)
+        wrong(story, "EPOCH_SHOW", "no answer");
+    start_request(story, client, &client->watch, HF_REQUEST_WATCH);
+    client->watch.after = request.epoch.store_revision;
+    hf_request_clear(&request);
+    client->watch.whole = story->count > 2;
+    if (client->watch.whole)
+        snprintf(client->watch.key, sizeof(client->watch.key), "t/n/%s",
+                 word(story, 2));
+    client->watching = true;
+    client->news[0] = '\0';
+    hf_service_submit(client->service, &client->watch, story->now, wall);
+}
+
+static void do_sees(struct story *story, struct client *client)
+{
+    char want[LINE_MAX_] = "";
+    size_t i;
+
+    look_after(story);
+    for (i = 2; i < story->count; i++)
+        snprintf(want + strlen(want), sizeof(want) - strlen(want), "%s%s",
+                 want[0] ? " " : "", story->words[i]);
+    if (strcmp(want, client->news[0] ? client->news : "nothing") != 0)
+        wrong(story, want, client->news);
+    client->news[0] = '\0';
+}
+
 static void do_client(struct story *story, struct client *client, int number)
 {
     const char *verb = word(story, 1);
@@ -506,6 +581,10 @@ static void do_client(struct story *story, struct client *client, int number)
     } else if (strcmp(verb, "dies") == 0) {
         hf_sim_kill(client->store, !has(story, "alone"));
         close_client(client);
+    } else if (strcmp(verb, "watches") == 0) {
+        do_watches(story, client);
+    } else if (strcmp(verb, "sees") == 0) {
+        do_sees(story, client);
     } else if (strcmp(verb, "advance") == 0) {
         do_advance(story, client);
     } else {
