@@ -78,12 +78,6 @@ struct hf_sys {
     int (*unlock)(struct hf_sys *sys, int fd);
 
     /*
-     * Name of the SQLite VFS through which the embedded store works, NULL for
-     * the default: tests name one that fails on command.
-     */
-    const char *sqlite_vfs;
-
-    /*
      * The real one's own: the offset of this time namespace, read at the first
      * use of `steady`.
      */

@@ -208,6 +208,10 @@ static void sqlite_close(struct hf_store *store)
     hf_sqlite_detach(sq);
     if (sq->epoll_fd >= 0)
         sq->sys->close(sq->sys, sq->epoll_fd);
+    free(sq->scratch);
+    free(sq->journal_buffer);
+    free(sq->kept);
+    hf_sqlite_place_clear(&sq->place);
     free(sq);
 }
 

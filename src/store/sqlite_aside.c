@@ -105,7 +105,9 @@ enum hf_err hf_sqlite_set_aside(struct hf_sqlite *sq, const char *why,
             "%s is %s and cannot be kept aside: move it away, "
             "or name another path with --store",
             sq->place.path, why);
-    snprintf(sq->kept, sizeof(sq->kept), "%s/%s", sq->place.folder, name);
+    free(sq->kept);
+    if (asprintf(&sq->kept, "%s/%s", sq->place.folder, name) < 0)
+        sq->kept = NULL;
     sq->kept_why = why;
     if (sq->journal_fd >= 0)
         (void)sq->sys->truncate(sq->sys, sq->journal_fd, 0);

@@ -48,17 +48,23 @@ enum hf_err hf_sqlite_edit_revision(struct hf_sqlite_edit *edit,
                             "%s has used up its revisions, or the clock is "
                             "centuries ahead",
                             sq->place.path);
-    if (next > sq->mark.bound) {
+    if (next > sq->mark.bound || edit->arena->epoch > sq->mark.epoch_min) {
         struct hf_sqlite_mark mark = sq->mark;
+        bool raises = edit->arena->epoch > mark.epoch_min;
         enum hf_err err;
 
-        mark.bound = hf_sqlite_bound(sq, next);
+        if (raises)
+            mark.epoch_min = edit->arena->epoch;
+        if (next > mark.bound)
+            mark.bound = hf_sqlite_bound(sq, next);
         err = hf_sqlite_mark_write(sq, &mark, error);
         /* No room to write it: below the old bound there may be some left. */
-        if (err && least > sq->mark.bound)
+        if (err && (raises || least > sq->mark.bound))
             return err;
         if (err)
             next = least;
+        sq->meta.epoch_min = (uint32_t)sq->mark.epoch_min;
+        sq->head.epoch_min = sq->mark.epoch_min;
     }
     edit->revision = edit->last = next;
     edit->sequence = 0;
@@ -170,8 +176,7 @@ static enum hf_err detach(struct hf_sqlite_edit *edit, hf_lease_id id,
  * ---------------------------------------------------------------------- */
 
 static enum hf_err tell(struct hf_sqlite_edit *edit,
-                        const struct hf_sqlite_change *change,
-                        struct hf_error *error)
+                        struct hf_sqlite_change *change, struct hf_error *error)
 {
     struct hf_sqlite_changed *changed =
         hf_store_alloc(edit->arena, sizeof(*changed));
@@ -183,9 +188,10 @@ static enum hf_err tell(struct hf_sqlite_edit *edit,
     edit->changed = changed;
     edit->is_new = false;
     edit->written = edit->revision;
+    change->sequence = edit->sequence++;
     if (edit->is_lean)
         return HF_ERR_OK;
-    return hf_sqlite_history_add(edit->sq, edit->sequence++, change, error);
+    return hf_sqlite_history_add(edit->sq, change, error);
 }
 
 /* A cell's bytes are SQLite's and go with the next look: keep those of a key
@@ -208,7 +214,8 @@ static enum hf_err check_quarantine(struct hf_sqlite_edit *edit,
     return hf_error_set(error, HF_ERR_UNAVAILABLE,
                         "%s and its session files were lost: jobs that started "
                         "before may still run; it grants again in %lld s",
-                        sq->place.path, (long long)(left / 1000000000 + 1));
+                        sq->place.path,
+                        (long long)((left + 999999999) / 1000000000));
 }
 
 enum hf_err hf_sqlite_edit_put(struct hf_sqlite_edit *edit,

@@ -76,8 +76,8 @@ static enum hf_err lock_gate(struct hf_sqlite *sq, struct hf_error *error)
 
 /*
  * Do the locks exclude? While we have the gate, a second open of the file must
- * not get it. Before SQLite opens the file: closing any descriptor of it drops
- * the locks that SQLite has in this process.
+ * not get it. Before SQLite uses the file: closing any descriptor of it drops
+ * the locks that it has in this process.
  */
 static enum hf_err try_locks(struct hf_sqlite *sq, struct hf_error *error)
 {
@@ -115,7 +115,7 @@ static void close_fd(struct hf_sqlite *sq, int *fd)
 
 void hf_sqlite_detach(struct hf_sqlite *sq)
 {
-    /* SQLite first: its locks go with the first descriptor that is closed. */
+    /* SQLite first: its files are these descriptors. */
     hf_sqlite_rollback(sq);
     hf_sqlite_disconnect(sq);
     hf_sqlite_wake_close(sq);
@@ -127,7 +127,7 @@ void hf_sqlite_detach(struct hf_sqlite *sq)
     sq->is_attached = false;
     sq->is_locked = false;
     /* Whatever we find next, our leases must be looked after there. */
-    sq->generation = 0;
+    sq->generation = sq->returned = 0;
 }
 
 bool hf_sqlite_is_in_place(struct hf_sqlite *sq)
@@ -167,16 +167,22 @@ static enum hf_err open_head(struct hf_sqlite *sq, struct hf_error *error)
     sq->head_found = HF_SQLITE_MISSING;
     if (err || is_missing)
         return err;
-    err = hf_sqlite_place_fs(sq, sq->run_fd, sq->place.run, error);
-    if (!err)
-        err = hf_sqlite_place_open(sq, sq->run_fd, sq->place.run, "head",
-                                   sq->read_only ? HF_SQLITE_OPEN_IF_THERE
-                                                 : HF_SQLITE_OPEN_OR_MAKE,
-                                   &sq->head_fd, &about, error);
+    err = hf_sqlite_place_open(sq, sq->run_fd, sq->place.run, "head",
+                               sq->read_only ? HF_SQLITE_OPEN_IF_THERE
+                                             : HF_SQLITE_OPEN_OR_MAKE,
+                               &sq->head_fd, &about, error);
     if (err || sq->head_fd < 0)
         return err;
+    /* Of the database's own file system we know already. */
+    if (about.st_dev != sq->gate_dev)
+        err = hf_sqlite_place_fs(sq, sq->run_fd, sq->place.run, error);
+    if (err)
+        return err;
     sq->head_ino = about.st_ino;
-    return hf_sqlite_head_read(sq, error);
+    err = hf_sqlite_head_read(sq, error);
+    sq->generation =
+        sq->head_found == HF_SQLITE_FOUND ? sq->head.generation : 0;
+    return err;
 }
 
 static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
@@ -316,8 +322,9 @@ static enum hf_err enter_to_look(struct hf_sqlite *sq, bool *is_missing,
 
     if (err || *is_missing)
         return err;
-    sq->generation = sq->head.generation;
-    err = hf_sqlite_connect(sq, error);
+    err = hf_sqlite_journal_judge(sq, error);
+    if (!err)
+        err = hf_sqlite_connect(sq, error);
     if (!err)
         err = hf_sqlite_begin(sq, false, error);
     if (!err && !sq->meta_is_there)
@@ -344,8 +351,8 @@ static enum hf_err enter_once(struct hf_sqlite *sq, bool writing, bool *is_in,
     if (!err)
         err = hf_sqlite_begin(sq, writing, error);
     if (!err && is_in_order(sq)) {
-        *is_in = sq->generation == sq->head.generation || !sq->leases;
-        sq->generation = sq->head.generation;
+        *is_in = sq->returned == sq->generation || !sq->leases;
+        sq->returned = sq->generation;
         if (*is_in)
             return HF_ERR_OK;
         hf_sqlite_rollback(sq);

@@ -115,16 +115,21 @@ enum hf_err hf_sqlite_journal_judge(struct hf_sqlite *sq,
         /* Made here, not by SQLite: mode and group are the store's. */
         snprintf(name, sizeof(name), "%s-journal", sq->place.name);
         err = hf_sqlite_place_open(sq, sq->folder_fd, sq->place.folder, name,
-                                   HF_SQLITE_OPEN_OR_MAKE, &sq->journal_fd,
-                                   NULL, error);
-        if (err)
+                                   sq->read_only ? HF_SQLITE_OPEN_IF_THERE
+                                                 : HF_SQLITE_OPEN_OR_MAKE,
+                                   &sq->journal_fd, NULL, error);
+        if (err || sq->journal_fd < 0)
             return err;
     }
     got = sq->sys->pread(sq->sys, sq->journal_fd, bytes, sizeof(bytes), 0);
-    if (got >= 0 && (got == 0 || bytes[0] == 0))
+    sq->journal_is_there = got > 0 && bytes[0] != 0;
+    if (got >= 0 && !sq->journal_is_there)
         return HF_ERR_OK;
     if (got >= 0 && got == (ssize_t)sizeof(bytes) &&
         parse_header(bytes, &header) && belongs(sq, sq->journal_fd, &header))
+        return HF_ERR_OK;
+    sq->journal_is_there = false;
+    if (sq->read_only)
         return HF_ERR_OK;
     if (got >= 0)
         got = sq->sys->pwrite(sq->sys, sq->journal_fd, zeros, sizeof(zeros), 0);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,55 +30,76 @@ enum hf_err hf_sqlite_place(uid_t uid, char *to, size_t size)
 }
 
 /* /dev/shm is there for every user and outlives a login; /run/user does not. */
-static void find_run(struct hf_sqlite_place *place, uid_t uid)
+static bool find_run(struct hf_sqlite_place *place, uid_t uid)
 {
+    int length;
+
     if (!place->is_default)
-        snprintf(place->run, sizeof(place->run), "%s.run", place->path);
+        length = asprintf(&place->run, "%s.run", place->path);
     else if (uid == 0)
-        snprintf(place->run, sizeof(place->run), "/run/holdfast");
+        length = asprintf(&place->run, "/run/holdfast");
     else
-        snprintf(place->run, sizeof(place->run), "/dev/shm/holdfast-%lu",
-                 (unsigned long)uid);
-    snprintf(place->head, sizeof(place->head), "%s/head", place->run);
+        length =
+            asprintf(&place->run, "/dev/shm/holdfast-%lu", (unsigned long)uid);
+    if (length < 0)
+        place->run = NULL;
+    if (place->run && asprintf(&place->head, "%s/head", place->run) < 0)
+        place->head = NULL;
+    return place->run && place->head;
+}
+
+static enum hf_err check_path(const char *path, struct hf_error *error)
+{
+    const char *name;
+
+    if (path[0] != '/')
+        return hf_error_set(error, HF_ERR_USAGE,
+                            "store path %s: it must begin with /", path);
+    name = strrchr(path, '/') + 1;
+    if (strlen(path) >= HF_SQLITE_PATH_MAX || strlen(name) > 200)
+        return hf_error_set(error, HF_ERR_USAGE,
+                            "the store's path is too long");
+    if (!name[0] || !strcmp(name, ".") || !strcmp(name, ".."))
+        return hf_error_set(error, HF_ERR_USAGE,
+                            "store path %s: it must name a file", path);
+    return HF_ERR_OK;
 }
 
 enum hf_err hf_sqlite_place_find(struct hf_sqlite_place *place,
                                  const char *path, uid_t uid,
                                  struct hf_error *error)
 {
-    char *slash;
+    char usual[64];
+    enum hf_err err;
     size_t length;
 
     place->is_default = !path;
     if (!path) {
-        enum hf_err err =
-            hf_sqlite_place(uid, place->path, sizeof(place->path));
-
-        if (err)
-            return hf_error_set(error, err, "the store's path is too long");
+        err = hf_sqlite_place(uid, usual, sizeof(usual));
+        path = usual;
     } else {
-        length = strlen(path);
-        if (path[0] != '/')
-            return hf_error_set(error, HF_ERR_USAGE,
-                                "store path %s: it must begin with /", path);
-        if (length >= sizeof(place->path) || strlen(strrchr(path, '/')) > 200)
-            return hf_error_set(error, HF_ERR_USAGE,
-                                "the store's path is too long");
-        memcpy(place->path, path, length + 1);
+        err = check_path(path, error);
     }
-    slash = strrchr(place->path, '/');
-    place->name = slash + 1;
-    if (!place->name[0] || !strcmp(place->name, ".") ||
-        !strcmp(place->name, ".."))
-        return hf_error_set(error, HF_ERR_USAGE,
-                            "store path %s: it must name a file", place->path);
-    length = (size_t)(slash - place->path);
-    memcpy(place->folder, place->path, length);
-    place->folder[length] = '\0';
-    if (length == 0)
-        strcpy(place->folder, "/");
-    find_run(place, uid);
+    if (err)
+        return err;
+    place->path = strdup(path);
+    if (place->path) {
+        place->name = strrchr(place->path, '/') + 1;
+        length = (size_t)(place->name - place->path) - 1;
+        place->folder = strndup(length ? path : "/", length ? length : 1);
+    }
+    if (!place->path || !place->folder || !find_run(place, uid))
+        return hf_error_set(error, HF_ERR_NOMEM, "no memory for a path");
     return HF_ERR_OK;
+}
+
+void hf_sqlite_place_clear(struct hf_sqlite_place *place)
+{
+    free(place->folder);
+    free(place->path);
+    free(place->run);
+    free(place->head);
+    *place = (struct hf_sqlite_place){.name = NULL};
 }
 
 /* ---- sentences ----------------------------------------------------------- */

@@ -15,21 +15,23 @@ struct hf_sqlite;
 enum { HF_SQLITE_PATH_MAX = 3584 };
 
 struct hf_sqlite_place {
-    bool is_default; /* found from the user id; else named by the caller */
-    char folder[HF_SQLITE_PATH_MAX]; /* that holds the database */
-    char path[HF_SQLITE_PATH_MAX];   /* of the database */
-    char head[HF_SQLITE_PATH_MAX + 16];
-    char run[HF_SQLITE_PATH_MAX + 8]; /* the session folder */
-    const char *name;                 /* last part of `path` */
+    bool is_default;  /* found from the user id; else named by the caller */
+    char *folder;     /* that holds the database */
+    char *path;       /* of the database */
+    char *run;        /* the session folder */
+    char *head;       /* RUN/head */
+    const char *name; /* last part of `path` */
 };
 
 /*
  * Fill `place` for `path`, or for `uid` when that is NULL. Errors: USAGE (not
- * absolute, too long, not a file's name).
+ * absolute, too long, not a file's name), NOMEM. To be cleared in any case.
  */
 enum hf_err hf_sqlite_place_find(struct hf_sqlite_place *place,
                                  const char *path, uid_t uid,
                                  struct hf_error *error);
+
+void hf_sqlite_place_clear(struct hf_sqlite_place *place);
 
 /*
  * Refuse, by its name in the kernel's table of mounts, a file system on another

@@ -87,6 +87,38 @@ bool hf_sqlite_rebuild_any_lives(struct hf_sqlite *sq)
     return lives;
 }
 
+static bool is_of_this_boot(struct hf_sqlite *sq, int fd, uint8_t id[16])
+{
+    uint8_t boot[HF_BOOT_ID_SIZE];
+
+    return hf_sqlite_session_origin(sq, fd, id, boot) &&
+           !memcmp(boot, sq->boot, sizeof(boot));
+}
+
+bool hf_sqlite_rebuild_find_id(struct hf_sqlite *sq,
+                               const struct hf_sqlite_scan *scan,
+                               uint8_t id[16])
+{
+    DIR *folder = list(sq);
+    hf_lease_id lease;
+    bool found = false;
+
+    while (!found && (lease = next_session(folder))) {
+        struct hf_error ignored;
+        int fd;
+
+        if (hf_sqlite_session_open(sq, lease, &fd, &ignored) || fd < 0)
+            continue;
+        found = is_of_this_boot(sq, fd, id);
+        sq->sys->close(sq->sys, fd);
+    }
+    if (folder)
+        closedir(folder);
+    for (size_t i = 0; !found && i < scan->count; i++)
+        found = is_of_this_boot(sq, scan->fds[i], id);
+    return found;
+}
+
 void hf_sqlite_rebuild_tidy(struct hf_sqlite *sq)
 {
     DIR *folder = list(sq);

@@ -41,6 +41,11 @@ enum hf_err hf_sqlite_rebuild_end_all(struct hf_sqlite_edit *edit,
 
 /* Does a process hold the lock of any session file? */
 bool hf_sqlite_rebuild_any_lives(struct hf_sqlite *sq);
+/* Of which store are the session files of this boot, where nothing else tells
+ * it? False: there are none. */
+bool hf_sqlite_rebuild_find_id(struct hf_sqlite *sq,
+                               const struct hf_sqlite_scan *scan,
+                               uint8_t id[16]);
 /* Remove the files of another boot that nobody holds. */
 void hf_sqlite_rebuild_tidy(struct hf_sqlite *sq);
 

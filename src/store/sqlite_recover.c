@@ -246,7 +246,7 @@ static enum hf_err rebuild(struct hf_sqlite_edit *edit, struct plan *plan,
         err = hf_sqlite_rebuild_clear(edit, error);
     else
         err = hf_sqlite_make_tables(sq, error);
-    if (!err && sq->kept_why && !strcmp(sq->kept_why, "damaged"))
+    if (!err && sq->kept && !strcmp(sq->kept_why, "damaged"))
         err = hf_sqlite_salvage(sq, sq->kept, salvage_limit, &plan->salvaged,
                                 &newest, error);
     if (!err)
@@ -348,6 +348,7 @@ static enum hf_err renew_head(struct hf_sqlite *sq, const struct plan *plan,
     head->committing = 0;
     head->leases = sq->meta.leases;
     head->quarantine_until = until;
+    sq->generation = head->generation;
     return hf_sqlite_head_write(sq, error);
 }
 
@@ -358,18 +359,19 @@ static void tell(struct hf_sqlite *sq, const struct plan *plan)
 {
     unsigned long long sessions = plan->rebuilt.sessions;
     const char *path = sq->place.path;
+    const char *kept = sq->kept ? sq->kept : "another file";
 
     if (sq->kept_why && !strcmp(sq->kept_why, "damaged"))
         hf_sqlite_note(sq,
                        "%s was damaged: it is kept as %s; a new one has %llu "
                        "entries of its history and %llu running sessions",
-                       path, sq->kept, (unsigned long long)plan->salvaged,
+                       path, kept, (unsigned long long)plan->salvaged,
                        sessions);
     else if (sq->kept_why)
         hf_sqlite_note(sq,
                        "%s belonged to another store: it is kept as %s; a new "
                        "one has %llu running sessions",
-                       path, sq->kept, sessions);
+                       path, kept, sessions);
     else if (plan->db_ok && !plan->is_current)
         hf_sqlite_note(sq,
                        "%s was an older copy of itself: %llu running sessions "
@@ -388,6 +390,22 @@ static void tell(struct hf_sqlite *sq, const struct plan *plan)
     sq->kept_why = NULL;
 }
 
+/* Neither mark nor head nor database, or only what is left of them: do session
+ * files, or open ones that were removed, tell of a store? */
+static void look_at_sessions(struct hf_sqlite *sq, struct plan *plan)
+{
+    static const uint8_t none[16];
+    uint8_t id[16];
+    bool found = hf_sqlite_rebuild_find_id(sq, &plan->scan, id);
+
+    if (found && is_same(plan->id, none))
+        memcpy(plan->id, id, sizeof(id));
+    if (found || plan->scan.found) {
+        plan->is_first = false;
+        plan->is_this_boot = true;
+    }
+}
+
 /* ---- all of it
  * ------------------------------------------------------------------- */
 
@@ -401,8 +419,7 @@ static enum hf_err mend(struct hf_sqlite *sq, struct plan *plan,
         err = hf_sqlite_rebuild_undo(sq, sq->head.highest, error);
     if (!err && !plan->head_now && !plan->is_current) {
         hf_sqlite_scan(sq, &plan->scan);
-        plan->is_first = plan->is_first && !plan->scan.found;
-        plan->is_this_boot = plan->is_this_boot || plan->scan.found;
+        look_at_sessions(sq, plan);
     }
     if (!err)
         err = find_floor(sq, plan, error);

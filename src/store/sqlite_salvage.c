@@ -33,31 +33,21 @@ static struct hf_bytes column_bytes(sqlite3_stmt *statement, int place)
     };
 }
 
-/* One row of history; what is not of its form is left out. */
+/* One row of history; what is not whole is left out. */
 static enum hf_err take_change(struct hf_sqlite *sq, sqlite3_stmt *statement,
                                uint64_t *rows, uint64_t *newest,
                                struct hf_error *error)
 {
-    uint64_t number = (uint64_t)sqlite3_column_int64(statement, 0);
-    int what = sqlite3_column_int(statement, 1);
-    struct hf_sqlite_change change = {
-        .revision = number >> 15,
-        .is_delete = what != 0,
-        .by_lease = what == 2,
-        .key = column_bytes(statement, 2),
-        .value = column_bytes(statement, 3),
-        .created = (uint64_t)sqlite3_column_int64(statement, 4),
-        .changed = (uint64_t)sqlite3_column_int64(statement, 5),
-        .lease = (uint64_t)sqlite3_column_int64(statement, 6),
-    };
+    struct hf_bytes row = column_bytes(statement, 1);
+    struct hf_sqlite_change change;
     enum hf_err err;
 
-    if (!change.key.data || change.key.size > HF_STORE_KEY_BYTES_MAX ||
-        change.value.size > HF_STORE_VALUE_BYTES_MAX || what < 0 || what > 2 ||
+    if (!hf_sqlite_change_parse(&change,
+                                (uint64_t)sqlite3_column_int64(statement, 0),
+                                row.data, row.size) ||
         change.revision >= HF_SQLITE_REVISION_END)
         return HF_ERR_OK;
-    err =
-        hf_sqlite_history_add(sq, (uint32_t)(number & 0x7fff), &change, error);
+    err = hf_sqlite_history_add(sq, &change, error);
     if (err)
         return err;
     (*rows)++;
@@ -74,10 +64,8 @@ static enum hf_err take_history(struct hf_sqlite *sq, sqlite3 *from,
     sqlite3_stmt *statement = NULL;
     enum hf_err err = HF_ERR_OK;
 
-    if (sqlite3_prepare_v2(from,
-                           "SELECT r,d,k,v,c,m,l FROM history "
-                           "ORDER BY r DESC",
-                           -1, &statement, NULL))
+    if (sqlite3_prepare_v2(from, "SELECT r,v FROM history ORDER BY r DESC", -1,
+                           &statement, NULL))
         return HF_ERR_OK;
     while (!err && *rows < HF_SQLITE_HISTORY_KEPT &&
            !hf_time_reached(until, sq->sys->steady(sq->sys)) &&
@@ -96,26 +84,19 @@ static enum hf_err take_records(struct hf_sqlite *sq, sqlite3 *from,
     enum hf_err err = HF_ERR_OK;
 
     if (sqlite3_prepare_v2(from,
-                           "SELECT k,v,c,m,l,s FROM cell WHERE k>=x'6b' AND "
-                           "k<x'6c' AND l=0",
+                           "SELECT k,v FROM cell WHERE k>=x'6b' AND k<x'6c'",
                            -1, &statement, NULL))
         return HF_ERR_OK;
     while (!err && sqlite3_step(statement) == SQLITE_ROW) {
         struct hf_bytes key = column_bytes(statement, 0);
-        struct hf_bytes value = column_bytes(statement, 1);
-        struct hf_sqlite_cell cell = {
-            .key = (const uint8_t *)key.data,
-            .key_size = key.size,
-            .value = value.data,
-            .value_size = value.size,
-            .created = (uint64_t)sqlite3_column_int64(statement, 2),
-            .changed = (uint64_t)sqlite3_column_int64(statement, 3),
-        };
+        struct hf_bytes row = column_bytes(statement, 1);
+        struct hf_sqlite_cell cell = {.key = (const uint8_t *)key.data,
+                                      .key_size = key.size};
         struct hf_sqlite_key copy;
 
         if (!key.data || key.size > 1 + HF_STORE_KEY_BYTES_MAX ||
-            value.size > HF_STORE_VALUE_BYTES_MAX ||
-            !hf_sqlite_cell_is_whole(&cell, sqlite3_column_int64(statement, 5)))
+            !hf_sqlite_cell_parse(&cell, row.data, row.size) || cell.lease ||
+            cell.value_size > HF_STORE_VALUE_BYTES_MAX)
             continue;
         copy.size = key.size;
         memcpy(copy.bytes, key.data, key.size);

@@ -72,7 +72,7 @@ static const char *page_cgroup(const struct page *page)
     return (const char *)page->bytes + CGROUP_AT - HEAD_AT;
 }
 
-static void parse_page(struct hf_sqlite *sq, const struct page *page,
+static void parse_page(const struct page *page,
                        struct hf_sqlite_session *session)
 {
     struct hf_sqlite_session_head *head = &session->head;
@@ -84,8 +84,32 @@ static void parse_page(struct hf_sqlite *sq, const struct page *page,
         head->magic == HEAD_MAGIC && head->cgroup_size < HF_SQLITE_CGROUP_MAX &&
         head->sum == head_sum(head, page_cgroup(page)) &&
         term->sum == term_sum(term) && term->note_at >= NOTE_AT &&
-        head->lease != 0 && head->phase <= HF_PHASE_GONE &&
-        !memcmp(head->id, sq->mark.id, sizeof(head->id));
+        head->lease != 0 && head->phase <= HF_PHASE_GONE;
+}
+
+bool hf_sqlite_session_origin(struct hf_sqlite *sq, int fd, uint8_t id[16],
+                              uint8_t boot[HF_BOOT_ID_SIZE])
+{
+    struct hf_sqlite_session session = {.is_there = true};
+    struct page page;
+
+    if (read_page(sq, fd, &page))
+        parse_page(&page, &session);
+    if (!session.is_whole)
+        return false;
+    memcpy(id, session.head.id, sizeof(session.head.id));
+    memcpy(boot, session.head.boot, sizeof(session.head.boot));
+    return true;
+}
+
+/* Of this store too. */
+static void parse_ours(const struct hf_sqlite *sq, const struct page *page,
+                       struct hf_sqlite_session *session)
+{
+    parse_page(page, session);
+    session->is_whole =
+        session->is_whole &&
+        !memcmp(session->head.id, sq->mark.id, sizeof(session->head.id));
 }
 
 void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
@@ -95,7 +119,7 @@ void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
 
     *session = (struct hf_sqlite_session){.is_there = true};
     if (read_page(sq, fd, &page))
-        parse_page(sq, &page, session);
+        parse_ours(sq, &page, session);
 }
 
 /* ---- cgroups
@@ -194,7 +218,7 @@ static enum hf_lease_proof prove(struct hf_sqlite *sq, int fd,
 
     /* Read behind the lock: whoever had it writes nothing any more. */
     if (read_page(sq, fd, &page))
-        parse_page(sq, &page, session);
+        parse_ours(sq, &page, session);
     if (locked == -EWOULDBLOCK)
         return HF_PROOF_LIVES;
     if (locked || !session->is_whole)
@@ -249,13 +273,6 @@ void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
 /* ---- making and writing
  * ------------------------------------------------------ */
 
-static uint64_t own_pid_namespace(void)
-{
-    struct stat about;
-
-    return stat("/proc/self/ns/pid", &about) ? 0 : about.st_ino;
-}
-
 /* Fill head and path of `page`; the size that is worth writing. */
 static size_t fill_head(struct hf_sqlite *sq,
                         const struct hf_sqlite_lease *lease, struct page *page)
@@ -264,7 +281,6 @@ static size_t fill_head(struct hf_sqlite *sq,
         .magic = HEAD_MAGIC,
         .lease = lease->id,
         .pid = sq->pid,
-        .pid_namespace = own_pid_namespace(),
         .phase = lease->phase,
     };
     size_t size = lease->cgroup ? strlen(lease->cgroup) : 0;

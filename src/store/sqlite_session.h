@@ -22,8 +22,7 @@ struct hf_sqlite_session_head {
     uint8_t id[16]; /* of the store */
     uint8_t boot[HF_BOOT_ID_SIZE];
     uint64_t lease;
-    int64_t pid; /* in its own namespace: */
-    uint64_t pid_namespace;
+    int64_t pid;    /* for people; in its own namespace */
     uint32_t phase; /* enum hf_lease_phase */
     uint32_t cgroup_size;
     uint64_t cgroup_ino;        /* of the job's folder */
@@ -89,6 +88,9 @@ enum hf_err hf_sqlite_session_open(struct hf_sqlite *sq, hf_lease_id lease,
 /* Read what stands in an open file; proof is NONE. */
 void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
                             struct hf_sqlite_session *session);
+/* Of whatever store it is: id and boot; false: it is not whole. */
+bool hf_sqlite_session_origin(struct hf_sqlite *sq, int fd, uint8_t id[16],
+                              uint8_t boot[HF_BOOT_ID_SIZE]);
 /* Write a new expiry into an open file; 0 or -errno. */
 int hf_sqlite_session_renew(struct hf_sqlite *sq, int fd, int64_t ttl_ms,
                             struct hf_time expires);

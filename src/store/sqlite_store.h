@@ -28,7 +28,6 @@ enum hf_sqlite_statement {
     HF_SQLITE_HISTORY_AFTER,
     HF_SQLITE_HISTORY_OLDEST,
     HF_SQLITE_HISTORY_COUNT,
-    HF_SQLITE_HISTORY_ENDED,
     HF_SQLITE_HISTORY_PRUNE,
     HF_SQLITE_STATEMENTS
 };
@@ -48,6 +47,13 @@ struct hf_sqlite_meta {
     uint64_t watches;   /* how many registrations there are */
     uint64_t history;   /* rows; tells when to prune */
     uint64_t sweep_at;  /* look for dead registrations at this many */
+};
+
+/* What is to be written to the journal: pieces that follow each other. */
+struct hf_sqlite_buffer {
+    int64_t at;
+    size_t size;
+    uint8_t bytes[24 * 1024];
 };
 
 /* A lease that this handle granted. */
@@ -96,18 +102,24 @@ struct hf_sqlite {
     sqlite3 *db;
     sqlite3_vfs vfs;
     char vfs_name[32];
+    int lock_level;        /* of SQLite's own locks */
+    bool journal_is_there; /* it has a header: a commit is or was under way */
+    int io_errno;          /* why the last call of the seam failed for SQLite */
     sqlite3_stmt *statements[HF_SQLITE_STATEMENTS];
     bool in_txn;
     bool is_damaged;    /* something could not be read: it is to be set aside */
     bool meta_is_there; /* false: an empty database */
     struct hf_sqlite_meta meta;
+    uint8_t *scratch; /* where rows are put together */
+    size_t scratch_size;
 
     /* ---- what this handle remembers ---- */
     uint64_t generation; /* of the head when we last looked */
+    uint64_t returned;   /* the generation in which our leases are */
     uint64_t seen;       /* the highest revision that we ever told */
     struct hf_sqlite_lease *leases;
     const char *kept_why; /* a file was set aside, and why; else NULL */
-    char kept[HF_SQLITE_PATH_MAX + 256];
+    char *kept;
     char notice[HF_ERROR_TEXT_MAX];
     char told[HF_ERROR_TEXT_MAX]; /* the notice that was given out */
 
@@ -119,6 +131,8 @@ struct hf_sqlite {
     int epoll_fd;            /* -1 until fd() was asked for */
     int fifo_fd;             /* -1: nothing registered */
     char fifo_name[24];
+
+    struct hf_sqlite_buffer *journal_buffer; /* with the connection */
 };
 
 /* Answer a request: it is on the list that `next` empties. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/sqlite_vfs.h"
@@ -12,42 +13,32 @@ static const char *const texts[] = {
     [HF_SQLITE_BEGIN_READ] = "BEGIN",
     [HF_SQLITE_COMMIT] = "COMMIT",
     [HF_SQLITE_ROLLBACK] = "ROLLBACK",
-    [HF_SQLITE_CELL_GET] = "SELECT v,c,m,l,s FROM cell WHERE k=?1",
-    [HF_SQLITE_CELL_PUT] = "REPLACE INTO cell VALUES(?1,?2,?3,?4,?5,?6)",
+    [HF_SQLITE_CELL_GET] = "SELECT v FROM cell WHERE k=?1",
+    [HF_SQLITE_CELL_PUT] = "REPLACE INTO cell VALUES(?1,?2)",
     [HF_SQLITE_CELL_DELETE] = "DELETE FROM cell WHERE k=?1",
     [HF_SQLITE_CELL_RANGE] =
-        "SELECT v,c,m,l,s,k FROM cell WHERE k>=?1 AND k<?2 ORDER BY k",
-    [HF_SQLITE_HISTORY_ADD] =
-        "INSERT INTO history VALUES(?1,?2,?3,?4,?5,?6,?7)",
+        "SELECT v,k FROM cell WHERE k>=?1 AND k<?2 ORDER BY k",
+    [HF_SQLITE_HISTORY_ADD] = "INSERT INTO history VALUES(?1,?2)",
     [HF_SQLITE_HISTORY_AFTER] =
-        "SELECT r,d,k,v,c,m,l FROM history WHERE r>=?1 ORDER BY r",
+        "SELECT r,v FROM history WHERE r>=?1 ORDER BY r",
     [HF_SQLITE_HISTORY_OLDEST] =
         "SELECT r FROM history ORDER BY r LIMIT 1 OFFSET ?1",
     [HF_SQLITE_HISTORY_COUNT] = "SELECT count(*) FROM history",
-    [HF_SQLITE_HISTORY_ENDED] =
-        "SELECT r FROM history WHERE l=?1 AND d=2 LIMIT 1",
     [HF_SQLITE_HISTORY_PRUNE] = "DELETE FROM history WHERE r<?1",
 };
 
 /*
- * Few tables and short texts: each process parses them when it opens. A cell's
- * columns: key, value, created, changed, lease, check sum. A change's: revision
- * and sequence in one number, what it is, then those of the record.
+ * Few tables, few columns, short texts: each process parses them when it opens.
+ * What SQLite need not know of a row is packed into its value. No setting is
+ * made on a connection: sqlite_vfs.h says what it does not do.
  */
 static const char schema[] =
-    "CREATE TABLE cell(k BLOB PRIMARY KEY,v BLOB,c INT,m INT,l INT,s INT)"
-    "WITHOUT ROWID;"
-    "CREATE TABLE history(r INTEGER PRIMARY KEY,d INT,k BLOB,v BLOB,c INT,"
-    "m INT,l INT);"
-    "PRAGMA user_version=1;";
+    "CREATE TABLE cell(k BLOB PRIMARY KEY,v)WITHOUT ROWID;"
+    "CREATE TABLE history(r INTEGER PRIMARY KEY,v);"
+    "PRAGMA user_version=1;"
+    "PRAGMA application_id=0x48464c44;";
 
-/* What is set on each connection; none of it reads the file. */
-static const char settings[] = "PRAGMA synchronous=OFF;"
-                               "PRAGMA journal_mode=PERSIST;"
-                               "PRAGMA temp_store=MEMORY;"
-                               "PRAGMA secure_delete=OFF;";
-
-enum { META_VERSION = 1, SEQUENCE_BITS = 15 };
+enum { SEQUENCE_BITS = 15 };
 
 /* Other programs that read the file may hold SQLite's own locks for a while. */
 enum { BUSY_MS = 2000 };
@@ -62,7 +53,7 @@ static enum hf_err fail_space(struct hf_sqlite *sq, struct hf_error *error)
 
 static enum hf_err fail(struct hf_sqlite *sq, int rc, struct hf_error *error)
 {
-    int errnum = sq->db ? sqlite3_system_errno(sq->db) : 0;
+    int errnum = sq->io_errno;
     const char *path = sq->place.path;
 
     switch (rc & 0xff) {
@@ -79,6 +70,13 @@ static enum hf_err fail(struct hf_sqlite *sq, int rc, struct hf_error *error)
     case SQLITE_NOMEM:
         return hf_error_set(error, HF_ERR_NOMEM, "no memory for %s", path);
     case SQLITE_READONLY:
+        if (rc == SQLITE_READONLY_ROLLBACK)
+            return hf_error_set(error, HF_ERR_UNAVAILABLE,
+                                "%s: a transaction was cut short; somebody who "
+                                "may write it must open it first",
+                                path);
+        return hf_error_set(error, HF_ERR_DENIED, "%s cannot be written (%s)",
+                            path, sqlite3_errstr(rc));
     case SQLITE_PERM:
         return hf_error_set(error, HF_ERR_DENIED, "%s cannot be written (%s)",
                             path, sqlite3_errstr(rc));
@@ -109,12 +107,9 @@ enum hf_err hf_sqlite_connect(struct hf_sqlite *sq, struct hf_error *error)
     if (sq->db)
         return HF_ERR_OK;
     rc = hf_sqlite_vfs_open(
-        sq, sq->place.path,
-        flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, &sq->db);
+        sq, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, &sq->db);
     if (!rc)
         rc = sqlite3_busy_timeout(sq->db, BUSY_MS);
-    if (!rc && !sq->read_only)
-        rc = sqlite3_exec(sq->db, settings, NULL, NULL, NULL);
     if (rc) {
         enum hf_err err = fail(sq, rc, error);
 
@@ -171,19 +166,10 @@ static int run(struct hf_sqlite *sq, enum hf_sqlite_statement which)
     return rc;
 }
 
-static int bind_key(sqlite3_stmt *statement, int place, const void *bytes,
-                    size_t size)
-{
-    return sqlite3_bind_blob(statement, place, bytes, (int)size, SQLITE_STATIC);
-}
-
-/* An empty value is an empty blob, no NULL. */
-static int bind_value(sqlite3_stmt *statement, int place, const void *bytes,
+static int bind_bytes(sqlite3_stmt *statement, int place, const void *bytes,
                       size_t size)
 {
-    return size ? sqlite3_bind_blob(statement, place, bytes, (int)size,
-                                    SQLITE_STATIC)
-                : sqlite3_bind_zeroblob(statement, place, 0);
+    return sqlite3_bind_blob(statement, place, bytes, (int)size, SQLITE_STATIC);
 }
 
 static uint64_t column_u64(sqlite3_stmt *statement, int place)
@@ -248,35 +234,50 @@ void hf_sqlite_key_watch(struct hf_sqlite_key *key, struct hf_bytes prefix,
     key_add(key, fifo, strlen(fifo));
 }
 
-static int64_t cell_sum(const struct hf_sqlite_cell *cell)
+/* What stands before the value in a cell. */
+struct cell_head {
+    uint64_t created;
+    uint64_t changed;
+    uint64_t lease;
+    uint64_t sum; /* of key, value, and these */
+};
+
+static uint64_t cell_sum(const struct hf_sqlite_cell *cell)
 {
     uint64_t numbers[] = {cell->created, cell->changed, cell->lease};
     uint64_t sum = hf_sqlite_sum(cell->key, cell->key_size, 1);
 
     sum = hf_sqlite_sum(cell->value, cell->value_size, sum);
-    sum = hf_sqlite_sum(numbers, sizeof(numbers), sum);
-    /* Short in the file. */
-    return (int64_t)(sum & 0x7fffffff);
+    return hf_sqlite_sum(numbers, sizeof(numbers), sum);
 }
 
-bool hf_sqlite_cell_is_whole(const struct hf_sqlite_cell *cell, int64_t sum)
+bool hf_sqlite_cell_parse(struct hf_sqlite_cell *cell, const void *bytes,
+                          size_t size)
 {
-    return cell_sum(cell) == sum;
+    struct cell_head head;
+
+    if (!bytes || size < sizeof(head))
+        return false;
+    memcpy(&head, bytes, sizeof(head));
+    cell->value = (const char *)bytes + sizeof(head);
+    cell->value_size = size - sizeof(head);
+    cell->created = head.created;
+    cell->changed = head.changed;
+    cell->lease = head.lease;
+    return head.sum == cell_sum(cell);
 }
 
-/* The columns of CELL_GET and CELL_RANGE; the key is filled in. */
+/* Column 0 of CELL_GET and CELL_RANGE; the key is filled in. */
 static enum hf_err read_cell(struct hf_sqlite *sq, sqlite3_stmt *statement,
                              struct hf_sqlite_cell *cell,
                              struct hf_error *error)
 {
-    cell->value = sqlite3_column_blob(statement, 0);
-    cell->value_size = (size_t)sqlite3_column_bytes(statement, 0);
-    cell->created = column_u64(statement, 1);
-    cell->changed = column_u64(statement, 2);
-    cell->lease = column_u64(statement, 3);
-    if (cell->value_size && !cell->value)
+    const void *bytes = sqlite3_column_blob(statement, 0);
+    size_t size = (size_t)sqlite3_column_bytes(statement, 0);
+
+    if (size && !bytes)
         return fail(sq, SQLITE_NOMEM, error);
-    if (sqlite3_column_int64(statement, 4) != cell_sum(cell))
+    if (!hf_sqlite_cell_parse(cell, bytes, size))
         return fail(sq, SQLITE_CORRUPT, error);
     return HF_ERR_OK;
 }
@@ -292,7 +293,7 @@ enum hf_err hf_sqlite_get(struct hf_sqlite *sq, const struct hf_sqlite_key *key,
     if (rc)
         return fail(sq, rc, error);
     sqlite3_reset(statement);
-    rc = bind_key(statement, 1, key->bytes, key->size);
+    rc = bind_bytes(statement, 1, key->bytes, key->size);
     if (!rc)
         rc = sqlite3_step(statement);
     if (rc == SQLITE_DONE) {
@@ -307,25 +308,53 @@ enum hf_err hf_sqlite_get(struct hf_sqlite *sq, const struct hf_sqlite_key *key,
     return read_cell(sq, statement, cell, error);
 }
 
+/* Room to put the pieces of a row together; NULL: no memory. */
+static uint8_t *scratch(struct hf_sqlite *sq, size_t size)
+{
+    if (size > sq->scratch_size) {
+        uint8_t *bytes = realloc(sq->scratch, size + 1024);
+
+        if (!bytes)
+            return NULL;
+        sq->scratch = bytes;
+        sq->scratch_size = size + 1024;
+    }
+    return sq->scratch;
+}
+
+static void copy(uint8_t **to, const void *bytes, size_t size)
+{
+    if (size)
+        memcpy(*to, bytes, size);
+    *to += size;
+}
+
 enum hf_err hf_sqlite_put(struct hf_sqlite *sq, const struct hf_sqlite_key *key,
                           const struct hf_sqlite_cell *cell,
                           struct hf_error *error)
 {
+    struct cell_head head = {.created = cell->created,
+                             .changed = cell->changed,
+                             .lease = cell->lease};
+    size_t size = sizeof(head) + cell->value_size;
     struct hf_sqlite_cell whole = *cell;
+    uint8_t *bytes = scratch(sq, size);
     sqlite3_stmt *statement;
-    int rc = prepare(sq, HF_SQLITE_CELL_PUT, &statement);
+    uint8_t *to = bytes;
+    int rc = bytes ? prepare(sq, HF_SQLITE_CELL_PUT, &statement) : SQLITE_NOMEM;
 
     if (rc)
         return fail(sq, rc, error);
     whole.key = key->bytes;
     whole.key_size = key->size;
-    bind_key(statement, 1, key->bytes, key->size);
-    bind_value(statement, 2, cell->value, cell->value_size);
-    sqlite3_bind_int64(statement, 3, (sqlite3_int64)cell->created);
-    sqlite3_bind_int64(statement, 4, (sqlite3_int64)cell->changed);
-    sqlite3_bind_int64(statement, 5, (sqlite3_int64)cell->lease);
-    sqlite3_bind_int64(statement, 6, cell_sum(&whole));
-    rc = run(sq, HF_SQLITE_CELL_PUT);
+    head.sum = cell_sum(&whole);
+    copy(&to, &head, sizeof(head));
+    copy(&to, cell->value, cell->value_size);
+    rc = bind_bytes(statement, 1, key->bytes, key->size);
+    if (!rc)
+        rc = bind_bytes(statement, 2, bytes, size);
+    if (!rc)
+        rc = run(sq, HF_SQLITE_CELL_PUT);
     return rc ? fail(sq, rc, error) : HF_ERR_OK;
 }
 
@@ -337,7 +366,7 @@ enum hf_err hf_sqlite_delete(struct hf_sqlite *sq,
     int rc = prepare(sq, HF_SQLITE_CELL_DELETE, &statement);
 
     if (!rc)
-        rc = bind_key(statement, 1, key->bytes, key->size);
+        rc = bind_bytes(statement, 1, key->bytes, key->size);
     if (!rc)
         rc = run(sq, HF_SQLITE_CELL_DELETE);
     return rc ? fail(sq, rc, error) : HF_ERR_OK;
@@ -400,8 +429,8 @@ enum hf_err hf_sqlite_walk_next(struct hf_sqlite *sq, bool *found,
         sqlite3_reset(statement);
         return fail(sq, rc, error);
     }
-    cell->key = sqlite3_column_blob(statement, 5);
-    cell->key_size = (size_t)sqlite3_column_bytes(statement, 5);
+    cell->key = sqlite3_column_blob(statement, 1);
+    cell->key_size = (size_t)sqlite3_column_bytes(statement, 1);
     if (!cell->key)
         return fail(sq, SQLITE_NOMEM, error);
     return read_cell(sq, statement, cell, error);
@@ -420,8 +449,19 @@ static void meta_key(struct hf_sqlite_key *key)
     key_begin(key, HF_SQLITE_META);
 }
 
+static enum hf_err is_newer(struct hf_sqlite *sq, int version,
+                            struct hf_error *error)
+{
+    return hf_error_set(error, HF_ERR_UNAVAILABLE,
+                        "%s was written by a newer Holdfast (form %d, this one "
+                        "knows %d): install that one, or name another path "
+                        "with --store",
+                        sq->place.path, version, HF_SQLITE_SCHEMA);
+}
+
 static enum hf_err meta_get(struct hf_sqlite *sq, struct hf_error *error)
 {
+    uint32_t version = 0;
     struct hf_sqlite_key key;
     struct hf_sqlite_cell cell;
     enum hf_err err;
@@ -431,12 +471,14 @@ static enum hf_err meta_get(struct hf_sqlite *sq, struct hf_error *error)
     err = hf_sqlite_get(sq, &key, &found, &cell, error);
     if (err)
         return err;
-    if (!found || cell.value_size != sizeof(sq->meta))
+    if (found && cell.value_size >= sizeof(version))
+        memcpy(&version, cell.value, sizeof(version));
+    if (version > HF_SQLITE_SCHEMA)
+        return is_newer(sq, (int)version, error);
+    if (version != HF_SQLITE_SCHEMA || cell.value_size != sizeof(sq->meta))
         return fail(sq, SQLITE_CORRUPT, error);
     memcpy(&sq->meta, cell.value, sizeof(sq->meta));
     sqlite3_reset(sq->statements[HF_SQLITE_CELL_GET]);
-    if (sq->meta.version != META_VERSION)
-        return fail(sq, SQLITE_CORRUPT, error);
     sq->meta_is_there = true;
     return HF_ERR_OK;
 }
@@ -464,11 +506,7 @@ static enum hf_err look_at_schema(struct hf_sqlite *sq, struct hf_error *error)
     if (rc)
         return fail(sq, rc, error);
     if (version > HF_SQLITE_SCHEMA)
-        return hf_error_set(error, HF_ERR_UNAVAILABLE,
-                            "%s was written by a newer Holdfast (form %d, this "
-                            "one knows %d): install that one, or name another "
-                            "path with --store",
-                            sq->place.path, version, HF_SQLITE_SCHEMA);
+        return is_newer(sq, version, error);
     if (version == 0 && tables == 0) {
         sq->meta_is_there = false;
         return HF_ERR_OK;
@@ -536,7 +574,7 @@ enum hf_err hf_sqlite_meta_put(struct hf_sqlite *sq, struct hf_error *error)
                                   .value_size = sizeof(sq->meta)};
     struct hf_sqlite_key key;
 
-    sq->meta.version = META_VERSION;
+    sq->meta.version = HF_SQLITE_SCHEMA;
     meta_key(&key);
     return hf_sqlite_put(sq, &key, &cell, error);
 }
@@ -544,35 +582,90 @@ enum hf_err hf_sqlite_meta_put(struct hf_sqlite *sq, struct hf_error *error)
 /* ---- history
  * -------------------------------------------------------------------- */
 
-/* Column d of history. */
-enum { CHANGE_PUT, CHANGE_DELETE, CHANGE_BY_LEASE };
+enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_BY_LEASE };
 
-enum hf_err hf_sqlite_history_add(struct hf_sqlite *sq, uint32_t sequence,
+/* What stands before key and value in a row of history. */
+struct change_head {
+    uint64_t created;
+    uint64_t changed;
+    uint64_t lease;
+    uint32_t kind;
+    uint32_t key_size;
+    uint64_t sum; /* of all these and what follows */
+};
+
+static uint64_t change_sum(const struct change_head *head, const void *behind,
+                           size_t size)
+{
+    return hf_sqlite_sum(
+        behind, size,
+        hf_sqlite_sum(head, offsetof(struct change_head, sum), 2));
+}
+
+bool hf_sqlite_change_parse(struct hf_sqlite_change *change, uint64_t number,
+                            const void *bytes, size_t size)
+{
+    const char *behind = (const char *)bytes + sizeof(struct change_head);
+    struct change_head head;
+
+    if (!bytes || size < sizeof(head))
+        return false;
+    memcpy(&head, bytes, sizeof(head));
+    size -= sizeof(head);
+    if (head.kind > CHANGE_BY_LEASE || head.key_size > size ||
+        head.sum != change_sum(&head, behind, size))
+        return false;
+    *change = (struct hf_sqlite_change){
+        .revision = number >> SEQUENCE_BITS,
+        .sequence = (uint32_t)number & (HF_SQLITE_CHANGES_MAX - 1),
+        .is_delete = head.kind != CHANGE_PUT,
+        .by_lease = head.kind == CHANGE_BY_LEASE,
+        .key = {behind, head.key_size},
+        .value = {behind + head.key_size, size - head.key_size},
+        .created = head.created,
+        .changed = head.changed,
+        .lease = head.lease,
+    };
+    return true;
+}
+
+enum hf_err hf_sqlite_history_add(struct hf_sqlite *sq,
                                   const struct hf_sqlite_change *change,
                                   struct hf_error *error)
 {
+    struct change_head head = {
+        .created = change->created,
+        .changed = change->changed,
+        .lease = change->lease,
+        .kind = change->by_lease    ? CHANGE_BY_LEASE
+                : change->is_delete ? CHANGE_DELETE
+                                    : CHANGE_PUT,
+        .key_size = (uint32_t)change->key.size,
+    };
+    size_t behind = change->key.size + change->value.size;
+    uint8_t *bytes = scratch(sq, sizeof(head) + behind);
+    uint8_t *to = bytes + sizeof(head);
     sqlite3_stmt *statement;
-    int what = change->by_lease    ? CHANGE_BY_LEASE
-               : change->is_delete ? CHANGE_DELETE
-                                   : CHANGE_PUT;
-    int rc = prepare(sq, HF_SQLITE_HISTORY_ADD, &statement);
+    int rc =
+        bytes ? prepare(sq, HF_SQLITE_HISTORY_ADD, &statement) : SQLITE_NOMEM;
 
     if (rc)
         return fail(sq, rc, error);
-    if (sequence >= HF_SQLITE_CHANGES_MAX)
+    if (change->sequence >= HF_SQLITE_CHANGES_MAX)
         return hf_error_set(error, HF_ERR_USAGE,
                             "store request: it changes more than %d keys",
                             HF_SQLITE_CHANGES_MAX);
-    sqlite3_bind_int64(
+    copy(&to, change->key.data, change->key.size);
+    copy(&to, change->value.data, change->value.size);
+    head.sum = change_sum(&head, bytes + sizeof(head), behind);
+    memcpy(bytes, &head, sizeof(head));
+    rc = sqlite3_bind_int64(
         statement, 1,
-        (sqlite3_int64)(change->revision << SEQUENCE_BITS | sequence));
-    sqlite3_bind_int(statement, 2, what);
-    bind_key(statement, 3, change->key.data, change->key.size);
-    bind_value(statement, 4, change->value.data, change->value.size);
-    sqlite3_bind_int64(statement, 5, (sqlite3_int64)change->created);
-    sqlite3_bind_int64(statement, 6, (sqlite3_int64)change->changed);
-    sqlite3_bind_int64(statement, 7, (sqlite3_int64)change->lease);
-    rc = run(sq, HF_SQLITE_HISTORY_ADD);
+        (sqlite3_int64)(change->revision << SEQUENCE_BITS | change->sequence));
+    if (!rc)
+        rc = bind_bytes(statement, 2, bytes, sizeof(head) + behind);
+    if (!rc)
+        rc = run(sq, HF_SQLITE_HISTORY_ADD);
     if (rc)
         return fail(sq, rc, error);
     sq->meta.history++;
@@ -596,23 +689,6 @@ enum hf_err hf_sqlite_history_after(struct hf_sqlite *sq, uint64_t after,
     return rc ? fail(sq, rc, error) : HF_ERR_OK;
 }
 
-static void read_change(sqlite3_stmt *statement,
-                        struct hf_sqlite_change *change)
-{
-    int what = sqlite3_column_int(statement, 1);
-
-    change->revision = column_u64(statement, 0) >> SEQUENCE_BITS;
-    change->is_delete = what != CHANGE_PUT;
-    change->by_lease = what == CHANGE_BY_LEASE;
-    change->key.data = sqlite3_column_blob(statement, 2);
-    change->key.size = (size_t)sqlite3_column_bytes(statement, 2);
-    change->value.data = sqlite3_column_blob(statement, 3);
-    change->value.size = (size_t)sqlite3_column_bytes(statement, 3);
-    change->created = column_u64(statement, 4);
-    change->changed = column_u64(statement, 5);
-    change->lease = column_u64(statement, 6);
-}
-
 enum hf_err hf_sqlite_history_next(struct hf_sqlite *sq, bool *found,
                                    struct hf_sqlite_change *change,
                                    struct hf_error *error)
@@ -622,8 +698,13 @@ enum hf_err hf_sqlite_history_next(struct hf_sqlite *sq, bool *found,
 
     *found = rc == SQLITE_ROW;
     if (rc == SQLITE_ROW) {
-        read_change(statement, change);
-        return HF_ERR_OK;
+        const void *bytes = sqlite3_column_blob(statement, 1);
+        size_t size = (size_t)sqlite3_column_bytes(statement, 1);
+
+        if (hf_sqlite_change_parse(change, column_u64(statement, 0), bytes,
+                                   size))
+            return HF_ERR_OK;
+        rc = SQLITE_CORRUPT;
     }
     sqlite3_reset(statement);
     return rc == SQLITE_DONE ? HF_ERR_OK : fail(sq, rc, error);
@@ -680,11 +761,17 @@ enum hf_err hf_sqlite_history_prune(struct hf_sqlite *sq,
 enum hf_err hf_sqlite_history_ended(struct hf_sqlite *sq, hf_lease_id lease,
                                     bool *was_ended, struct hf_error *error)
 {
-    uint64_t found = 0;
-    int rc = ask(sq, HF_SQLITE_HISTORY_ENDED, (sqlite3_int64)lease, &found);
+    enum hf_err err = hf_sqlite_history_after(sq, 0, error);
+    struct hf_sqlite_change change;
+    bool found = true;
 
-    *was_ended = found != 0;
-    return rc ? fail(sq, rc, error) : HF_ERR_OK;
+    *was_ended = false;
+    while (!err && found && !*was_ended) {
+        err = hf_sqlite_history_next(sq, &found, &change, error);
+        *was_ended = !err && found && change.by_lease && change.lease == lease;
+    }
+    hf_sqlite_history_end(sq);
+    return err;
 }
 
 enum hf_err hf_sqlite_history_recount(struct hf_sqlite *sq,

@@ -47,6 +47,7 @@ struct hf_sqlite_cell {
 /* A row of history. */
 struct hf_sqlite_change {
     uint64_t revision;
+    uint32_t sequence; /* its place in that revision */
     bool is_delete;
     bool by_lease;
     struct hf_bytes key;
@@ -121,7 +122,7 @@ enum { HF_SQLITE_CHANGES_MAX = 1 << 15 };
 /* Rows that are kept at least, and how many more make a pruning worth while. */
 enum { HF_SQLITE_HISTORY_KEPT = 50000, HF_SQLITE_HISTORY_SLACK = 1000 };
 
-enum hf_err hf_sqlite_history_add(struct hf_sqlite *sq, uint32_t sequence,
+enum hf_err hf_sqlite_history_add(struct hf_sqlite *sq,
                                   const struct hf_sqlite_change *change,
                                   struct hf_error *error);
 /* Walk the rows with a revision above `after`. */
@@ -144,8 +145,12 @@ enum hf_err hf_sqlite_history_recount(struct hf_sqlite *sq,
 
 /* ---- for the file's repair ---- */
 
-/* Has a cell read elsewhere the right sum? */
-bool hf_sqlite_cell_is_whole(const struct hf_sqlite_cell *cell, int64_t sum);
+/* Take a row's value apart; false: it is not whole. The cell's key is filled
+ * in already; a change's number is that of its row. */
+bool hf_sqlite_cell_parse(struct hf_sqlite_cell *cell, const void *bytes,
+                          size_t size);
+bool hf_sqlite_change_parse(struct hf_sqlite_change *change, uint64_t number,
+                            const void *bytes, size_t size);
 
 /*
  * Copy into the open transaction what can be read of the file `path`: history,

@@ -115,3 +115,5 @@ tests_unit_test_key_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 tests_unit_test_session_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_CORE_LIBS)
 tests_unit_test_token_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+
+include tests/unit/sqlite.mk
