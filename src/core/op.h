@@ -130,6 +130,8 @@ struct hf_op {
             size_t next;
             size_t count;
             hf_lease_id *leases;
+            unsigned retries;
+            bool is_ours; /* the seal that is read is the one we put */
         } epoch;
         struct {
             struct hf_time sent_at;

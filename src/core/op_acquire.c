@@ -445,10 +445,11 @@ static void settled(struct hf_op *op)
         return;
     }
     if (!hf_seal_agrees(op->core, seen.epoch)) {
+        /* The epoch moved while we were in doubt: with this session nothing
+         * more is put, so that no grant id can come twice. Its end frees what
+         * it may have got. */
         hf_seal_forget(op->core);
-        acquire->wait_revision = seen.wait ? seen.wait->changed : 0;
-        hf_queue_ahead(acquire, op->paths.wait, acquire->mode, seen.waits);
-        hf_acquire_retry(op);
+        hf_acquire_lost(op);
         return;
     }
     revision = hf_acquire_granted_at(op, &seen);

@@ -13,6 +13,7 @@
 
 enum { START, READ, SEAL, LEASES, WAITING, ADVANCE };
 enum { READ_EPOCH, READ_SESSIONS };
+enum { RETRIES_MAX = 5 };
 
 static void read_all(struct hf_op *op)
 {
@@ -75,7 +76,12 @@ static void gather_leases(struct hf_op *op)
     size_t i;
 
     op->u.epoch.count = 0;
+    op->u.epoch.next = 0;
+    op->u.epoch.longest_ms = 0;
+    if (list->count > list->record_count)
+        op->u.epoch.longest_ms = HF_TTL_MOST_MS;
     if (list->record_count) {
+        free(op->u.epoch.leases);
         op->u.epoch.leases =
             calloc(list->record_count, sizeof(*op->u.epoch.leases));
         if (!op->u.epoch.leases) {
@@ -88,7 +94,6 @@ static void gather_leases(struct hf_op *op)
     next_lease(op);
 }
 
-static void seal(struct hf_op *op);
 static void wait_or_advance(struct hf_op *op);
 
 static void next_lease(struct hf_op *op)
@@ -100,16 +105,14 @@ static void next_lease(struct hf_op *op)
         if (op->kind == &hf_op_epoch_show) {
             hf_op_reply(op, HF_ANSWER_DONE);
             hf_op_end(op);
-        } else if (op->u.epoch.record.sealed) {
-            wait_or_advance(op);
         } else {
-            seal(op);
+            wait_or_advance(op);
         }
         return;
     }
     hf_store_request_clear(store);
     store->kind = HF_STORE_LEASE_SHOW;
-    store->lease = op->u.epoch.leases[op->u.epoch.next++];
+    store->lease = op->u.epoch.leases[op->u.epoch.next];
     op->state = LEASES;
     hf_op_send(op, &op->txn.send);
 }
@@ -198,6 +201,8 @@ static void was_read(struct hf_op *op)
     uint64_t seen = request->epoch.revision;
 
     op->u.epoch.identity = op->txn.send.store.identity;
+    if (op->u.epoch.is_ours)
+        seen = op->u.epoch.revision; /* the seal that we have put */
     if (!tell(op))
         return;
     request->epoch.store_revision = op->txn.send.store.revision;
@@ -209,7 +214,11 @@ static void was_read(struct hf_op *op)
                    (unsigned)request->epoch.epoch);
         return;
     }
-    gather_leases(op);
+    /* What is still counted on is measured once nothing can be renewed. */
+    if (op->kind == &hf_op_epoch_advance && !op->u.epoch.record.sealed)
+        seal(op);
+    else
+        gather_leases(op);
 }
 
 static void was_written(struct hf_op *op)
@@ -224,7 +233,8 @@ static void was_written(struct hf_op *op)
     }
     op->u.epoch.revision = op->txn.send.store.revision;
     if (op->state == SEAL) {
-        wait_or_advance(op);
+        op->u.epoch.is_ours = true;
+        read_all(op);
         return;
     }
     request->epoch.epoch = op->u.epoch.record.epoch;
@@ -236,6 +246,31 @@ static void was_written(struct hf_op *op)
     hf_op_end(op);
 }
 
+/* A lease that is gone is nobody's any more; what is not known of one is asked
+ * again, for its holder may count on it. */
+static void was_shown(struct hf_op *op, const struct hf_store_request *store)
+{
+    switch (store->outcome) {
+    case HF_OUTCOME_COMMITTED:
+        if (store->proof != HF_PROOF_DEAD &&
+            store->remaining_ms > op->u.epoch.longest_ms)
+            op->u.epoch.longest_ms = store->remaining_ms;
+        break;
+    case HF_OUTCOME_REFUSED:
+        break;
+    case HF_OUTCOME_UNKNOWN:
+    case HF_OUTCOME_FAILED:
+        if (++op->u.epoch.retries > RETRIES_MAX) {
+            hf_op_fail_with(op, &store->error);
+            return;
+        }
+        next_lease(op);
+        return;
+    }
+    op->u.epoch.next++;
+    next_lease(op);
+}
+
 static void epoch_answer(struct hf_op *op, struct hf_send *send)
 {
     struct hf_store_request *store = &send->store;
@@ -245,11 +280,7 @@ static void epoch_answer(struct hf_op *op, struct hf_send *send)
         return;
     }
     if (op->state == LEASES) {
-        if (store->outcome == HF_OUTCOME_COMMITTED &&
-            store->proof != HF_PROOF_DEAD &&
-            store->remaining_ms > op->u.epoch.longest_ms)
-            op->u.epoch.longest_ms = store->remaining_ms;
-        next_lease(op);
+        was_shown(op, store);
         return;
     }
     switch (store->outcome) {
