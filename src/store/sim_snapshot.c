@@ -72,6 +72,10 @@ static void set_identity(struct sim_state *state,
     switch (how) {
     case HF_SIM_RESTORE_RISING:
         state->revision = state->revision_top;
+        /* A copy from before a raise brings back revisions that may have been
+         * issued again since. */
+        if (snapshot->epoch_min < state->identity.epoch_min)
+            state->identity.epoch_min++;
         break;
     case HF_SIM_RESTORE_NEW_ID:
         state->revision = state->revision_top;

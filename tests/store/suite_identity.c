@@ -179,6 +179,51 @@ static void another_identity_than_expected_does_nothing(void **state)
     assert_int_equal(revision_now(kit), before);
 }
 
+static uint32_t put_under_epoch(struct kit *kit, const char *key,
+                                uint32_t epoch, bool writes)
+{
+    struct txn txn;
+    uint32_t epoch_min;
+
+    txn_begin(&txn);
+    if (!writes)
+        txn_if_absent(&txn, key);
+    txn_put(&txn, key, "v", 0);
+    txn.request.epoch = epoch;
+    txn_commit(kit, kit->a, &txn);
+    assert_int_equal(txn.branches[0].held, writes);
+    epoch_min = txn.request.identity.epoch_min;
+    txn_end(&txn);
+    return epoch_min;
+}
+
+static void an_epoch_that_comes_into_use_raises_the_least_one(void **state)
+{
+    struct kit *kit = *state;
+    struct hf_store_identity before = identity_of(kit, kit->b);
+    struct hf_store_identity after;
+    uint32_t epoch = before.epoch_min + 5;
+
+    assert_int_equal(put_under_epoch(kit, "k", epoch, true), epoch);
+    after = identity_of(kit, kit->b);
+    assert_int_equal(after.epoch_min, epoch);
+    assert_memory_equal(after.id, before.id, sizeof(after.id));
+    /* What has become out of date is noticed by who expects it. */
+    {
+        struct hf_store_request request = {.kind = HF_STORE_TXN};
+
+        run_unexpected(kit, &request, &before, &after);
+    }
+    /* It is never lowered, nor raised by what writes nothing. */
+    assert_int_equal(put_under_epoch(kit, "k", epoch - 1, true), epoch);
+    assert_int_equal(put_under_epoch(kit, "k", epoch + 9, false), epoch);
+    assert_int_equal(put_under_epoch(kit, "k", 0, true), epoch);
+    kit->a->ops->close(kit->a);
+    kit->a = kit->adapter->open(kit->bench);
+    after = identity_of(kit, kit->a);
+    assert_int_equal(after.epoch_min, epoch);
+}
+
 const struct CMUnitTest suite_identity[] = {
     KIT_TEST(every_write_raises_the_revision),
     KIT_TEST(what_changes_nothing_leaves_the_revision),
@@ -187,6 +232,7 @@ const struct CMUnitTest suite_identity[] = {
     KIT_TEST(two_stores_have_two_identities),
     KIT_TEST(the_expected_identity_lets_through),
     KIT_TEST(another_identity_than_expected_does_nothing),
+    KIT_TEST(an_epoch_that_comes_into_use_raises_the_least_one),
 };
 const size_t suite_identity_count =
     sizeof(suite_identity) / sizeof(suite_identity[0]);
