@@ -200,7 +200,9 @@ enum hf_lease_phase {
  * Which store answered. `id` names one life of one store, random, for ever.
  * `epoch_min` is the least epoch under which this store's revisions are known
  * not to repeat: 1 for a store that remembers all it issued; a store that
- * cannot be sure raises it, durably, before the answer that carries it.
+ * cannot be sure raises it, durably, before the answer that carries it. It
+ * cannot be sure either when an older state from before a raise is put back:
+ * with one id and one epoch_min, one revision names one change.
  */
 struct hf_store_identity {
     uint8_t id[16];
