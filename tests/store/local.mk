@@ -21,4 +21,3 @@ HF_CONFORMANCE_LIBS = tests/store/libhf_conformance.a $(HF_UNIT_LIBS)
 
 tests_store_conform_sim_LDADD = $(HF_CONFORMANCE_LIBS) $(HF_SIM_LIBS)
 tests_store_conform_sqlite_LDADD = $(HF_CONFORMANCE_LIBS) $(HF_SQLITE_LIBS)
-tests_store_conform_sqlite_LDADD = $(HF_CONFORMANCE_LIBS) $(HF_SQLITE_LIBS)
