@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/sys.h"
 
 enum { HELP_BYTES_MAX = 1 << 20 };
 
@@ -69,6 +70,29 @@ bool frame_parse(int argc, char **argv, struct lockfence_options *options,
     }
     *status = frame_end(err, &error);
     return false;
+}
+
+int frame_helper(int argc, char **argv,
+                 enum hf_err (*run_command)(enum lockfence_command command,
+                                            const struct lockfence_run *run))
+{
+    struct lockfence_options options = {0};
+    struct hf_error error = {HF_ERR_OK, ""};
+    struct hf_sys sys;
+    struct hf_opts opts;
+    int answer = -1;
+    struct lockfence_run run = {
+        .sys = &sys, .options = &options, .error = &error, .answer = &answer};
+    enum hf_err err;
+    int status;
+
+    if (!frame_parse(argc, argv, &options, &opts, &status))
+        return status;
+    hf_sys_init_real(&sys);
+    run.operands = opts.operands;
+    run.operand_count = opts.operand_count;
+    err = run_command((enum lockfence_command)opts.command->id, &run);
+    return !err && answer >= 0 ? answer : frame_end(err, &error);
 }
 
 int frame_end(enum hf_err err, const struct hf_error *error)

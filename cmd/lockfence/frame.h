@@ -32,6 +32,14 @@ struct lockfence_run {
 bool frame_parse(int argc, char **argv, struct lockfence_options *options,
                  struct hf_opts *opts, int *status);
 
+/*
+ * The main of a helper: reads the line that lockfence was given and runs the
+ * command by `run_command`. Returns the exit status.
+ */
+int frame_helper(int argc, char **argv,
+                 enum hf_err (*run_command)(enum lockfence_command command,
+                                            const struct lockfence_run *run));
+
 /* What a command returned becomes the exit status; an error is said. */
 int frame_end(enum hf_err err, const struct hf_error *error);
 

@@ -17,6 +17,8 @@ static const struct helper *find(enum lockfence_program program)
 {
     static const struct helper pg = {"lockfence-pg", "the PostgreSQL fence",
                                      "--without-postgresql"};
+    static const struct helper ask = {"lockfence-ask", "what asks the service",
+                                      NULL};
     static const struct helper s3 = {"lockfence-s3", "the S3 fence",
                                      "--without-curl"};
 
@@ -27,6 +29,8 @@ static const struct helper *find(enum lockfence_program program)
         return &pg;
     case LOCKFENCE_S3:
         return &s3;
+    case LOCKFENCE_ASK:
+        return &ask;
     }
     hf_assert(false);
 }
@@ -60,10 +64,13 @@ enum hf_err helper_become(enum lockfence_program program, char **argv,
     execv(path, argv);
     code = errno;
     if (code == ENOENT)
-        return hf_error_set(error, HF_ERR_UNAVAILABLE,
-                            "%s is not here: %s is missing (a package of its "
-                            "own, or this build was configured %s)",
-                            helper->what, path, helper->without);
+        return hf_error_set(
+            error, HF_ERR_UNAVAILABLE, "%s is not here: %s is missing (%s%s)",
+            helper->what, path,
+            helper->without ? "a package of its own, or this build was "
+                              "configured "
+                            : "it is a part of lockfence",
+            helper->without ? helper->without : "");
     return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, code,
                               "cannot start %s", path);
 }

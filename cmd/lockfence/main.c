@@ -27,6 +27,7 @@ static enum hf_err run_command(enum lockfence_command command,
 #define RUN_MAIN(function) command_##function(run)
 #define RUN_PG(function) helper_become(LOCKFENCE_PG, words, run->error)
 #define RUN_S3(function) helper_become(LOCKFENCE_S3, words, run->error)
+#define RUN_ASK(function) helper_become(LOCKFENCE_ASK, words, run->error)
 #define LOCKFENCE_COMMAND(id, program, function, ...)                          \
     case LOCKFENCE_##id:                                                       \
         return RUN_##program(function);

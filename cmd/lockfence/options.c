@@ -8,6 +8,9 @@ static const struct hf_opt common_rows[] = {HF_OPT_COMMON HF_OPT_END};
 
 static const struct hf_opt file_write_rows[] = {
 #include "cmd/lockfence/claim.def"
+
+#include "cmd/lockfence/strict.def"
+
 #include "cmd/lockfence/file_write.def"
     HF_OPT_END,
 };
@@ -34,7 +37,11 @@ static const char *const s3_stamps[] = {"gzip", "zstd", NULL};
 
 static const struct hf_opt s3_put_rows[] = {
 #include "cmd/lockfence/claim.def"
+
+#include "cmd/lockfence/strict.def"
+
 #include "cmd/lockfence/s3_put.def"
+
 #include "cmd/lockfence/s3_body.def"
 #include "cmd/lockfence/s3_store.def"
     HF_OPT_HEADING("Output")
@@ -45,6 +52,9 @@ static const struct hf_opt s3_put_rows[] = {
 
 static const struct hf_opt s3_guard_rows[] = {
 #include "cmd/lockfence/claim.def"
+
+#include "cmd/lockfence/strict.def"
+
 #include "cmd/lockfence/s3_put.def"
 #include "cmd/lockfence/s3_store.def"
     HF_OPT_HEADING("Output")
@@ -65,6 +75,73 @@ static const struct hf_opt s3_show_rows[] = {
         HF_OPT_END,
 };
 
+/* In the order of enum hf_pg_isolation. */
+static const char *const pg_isolations[] = {"read-committed", "repeatable-read",
+                                            "serializable", NULL};
+
+static const struct hf_opt pg_plan_rows[] = {
+#include "cmd/lockfence/pg_guard.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt pg_init_rows[] = {
+#include "cmd/lockfence/pg_guard.def"
+#include "cmd/lockfence/pg_place.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt pg_check_rows[] = {
+#include "cmd/lockfence/pg_place.def"
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+        HF_OPT_END,
+};
+
+static const struct hf_opt pg_status_rows[] = {
+#include "cmd/lockfence/pg_place.def"
+#include "cmd/lockfence/service.def"
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+        HF_OPT_END,
+};
+
+static const struct hf_opt pg_write_rows[] = {
+#include "cmd/lockfence/claim.def"
+
+#include "cmd/lockfence/strict.def"
+
+#include "cmd/lockfence/pg_write.def"
+
+#include "cmd/lockfence/pg_place.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt pg_run_rows[] = {
+#include "cmd/lockfence/claim.def"
+#include "cmd/lockfence/pg_place.def"
+#include "cmd/lockfence/pg_run.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt pg_bump_rows[] = {
+#include "cmd/lockfence/pg_bump.def"
+#include "cmd/lockfence/pg_place.def"
+#include "cmd/lockfence/service.def"
+    HF_OPT_END,
+};
+
+static const struct hf_opt check_rows[] = {
+#include "cmd/lockfence/service.def"
+    HF_OPT_HEADING("Output")
+#include "cmd/lockfence/json.def"
+        HF_OPT_END,
+};
+
+static const struct hf_opt filter_rows[] = {
+#include "cmd/lockfence/filter.def"
+    HF_OPT_END,
+};
+
 static const struct hf_command commands[] = {
 #define LOCKFENCE_COMMAND(id_, program, function, ...)                         \
     {.id = LOCKFENCE_##id_, __VA_ARGS__},
@@ -79,7 +156,8 @@ static const char *const usages[] = {"COMMAND [OPTION]... [OPERAND]...", NULL};
 static const enum hf_err errors[] = {
     HF_ERR_USAGE,    HF_ERR_REJECTED, HF_ERR_INTERNAL,    HF_ERR_DENIED,
     HF_ERR_CONFIG,   HF_ERR_STALE,    HF_ERR_OTHER_GRANT, HF_ERR_REPEATED,
-    HF_ERR_NO_TOKEN, HF_ERR_UNFENCED, HF_ERR_OTHER_KEY,   HF_ERR_OK,
+    HF_ERR_NO_TOKEN, HF_ERR_UNFENCED, HF_ERR_OTHER_KEY,   HF_ERR_UNSETTLED,
+    HF_ERR_OK,
 };
 
 static const struct hf_exit exits[] = {
@@ -95,7 +173,7 @@ static const struct hf_tool tool = {
     .usages = usages,
     .options = common_rows,
     .commands = commands,
-    .exit_intro = "Whatever is not 0 has changed nothing.",
+    .exit_intro = "Whatever is not 0 has changed nothing, but for 86.",
     .errors = errors,
     .exits = exits,
 };
@@ -103,16 +181,4 @@ static const struct hf_tool tool = {
 const struct hf_tool *lockfence_tool(void)
 {
     return &tool;
-}
-
-enum lockfence_program lockfence_program(enum lockfence_command command)
-{
-    static const enum lockfence_program programs[LOCKFENCE_COMMAND_COUNT] = {
-#define LOCKFENCE_COMMAND(id, program, function, ...)                          \
-    [LOCKFENCE_##id] = LOCKFENCE_##program,
-#include "cmd/lockfence/commands.def"
-#undef LOCKFENCE_COMMAND
-    };
-
-    return programs[command];
 }

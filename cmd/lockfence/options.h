@@ -2,7 +2,7 @@
 /*
  * The command line of lockfence: one struct that all option tables of this
  * folder write into, and one list of commands (commands.def). lockfence and its
- * helpers (lockfence-pg, lockfence-s3) read the same line by the same tables.
+ * helpers (lockfence-pg and others) read the same line by the same tables.
  */
 #ifndef LOCKFENCE_OPTIONS_H
 #define LOCKFENCE_OPTIONS_H
@@ -61,12 +61,30 @@ struct lockfence_options {
         const char *stamp_line;
     } s3;
 
+    struct {
+        const char *dsn;
+        const char *writer;
+        struct hf_opt_word isolation; /* as enum hf_pg_isolation */
+        const char *file;
+        const char *command;
+        const char *copy;
+        const char *copy_options;
+        struct hf_opt_number tries;
+        bool no_check;
+        const char *below;
+    } pg;
+
     /* The lock service, where a command asks it. */
     const char *store;
 };
 
 /* Which program runs a command. */
-enum lockfence_program { LOCKFENCE_MAIN, LOCKFENCE_PG, LOCKFENCE_S3 };
+enum lockfence_program {
+    LOCKFENCE_MAIN,
+    LOCKFENCE_PG,
+    LOCKFENCE_S3,
+    LOCKFENCE_ASK
+};
 
 enum lockfence_command {
 #define LOCKFENCE_COMMAND(id, program, function, ...) LOCKFENCE_##id,
@@ -77,7 +95,5 @@ enum lockfence_command {
 
 /* The tool as hf_opts_* take it; static storage. */
 const struct hf_tool *lockfence_tool(void);
-/* The program of a command. */
-enum lockfence_program lockfence_program(enum lockfence_command command);
 
 #endif

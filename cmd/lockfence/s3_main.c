@@ -5,17 +5,19 @@
  */
 #include <signal.h>
 
-#include "base/sys.h"
 #include "cmd/lockfence/commands.h"
+
+#define OTHER                                                                  \
+    hf_error_set(run->error, HF_ERR_USAGE, "this is a command of lockfence")
+#define RUN_MAIN(function) OTHER
+#define RUN_PG(function) OTHER
+#define RUN_S3(function) command_##function(run)
+#define RUN_ASK(function) OTHER
 
 static enum hf_err run_command(enum lockfence_command command,
                                const struct lockfence_run *run)
 {
     switch (command) {
-#define RUN_MAIN(function)                                                     \
-    hf_error_set(run->error, HF_ERR_USAGE, "this is a command of lockfence")
-#define RUN_PG(function) RUN_MAIN(function)
-#define RUN_S3(function) command_##function(run)
 #define LOCKFENCE_COMMAND(id, program, function, ...)                          \
     case LOCKFENCE_##id:                                                       \
         return RUN_##program(function);
@@ -30,23 +32,8 @@ static enum hf_err run_command(enum lockfence_command command,
 int main(int argc, char **argv)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct lockfence_options options = {0};
-    struct hf_error error = {HF_ERR_OK, ""};
-    struct hf_sys sys;
-    struct hf_opts opts;
-    enum hf_err err;
-    int status;
-    int answer = -1;
-    struct lockfence_run run = {
-        .sys = &sys, .options = &options, .error = &error, .answer = &answer};
 
-    if (!frame_parse(argc, argv, &options, &opts, &status))
-        return status;
     /* A store that hangs up while it is written to is an answer like others. */
     sigaction(SIGPIPE, &ignore, NULL);
-    hf_sys_init_real(&sys);
-    run.operands = opts.operands;
-    run.operand_count = opts.operand_count;
-    err = run_command((enum lockfence_command)opts.command->id, &run);
-    return !err && answer >= 0 ? answer : frame_end(err, &error);
+    return frame_helper(argc, argv, run_command);
 }

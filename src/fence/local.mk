@@ -18,6 +18,27 @@ src_fence_libhf_fence_a_SOURCES = \
 	src/fence/rule.def \
 	src/fence/rule.h
 
+# The SQL is read as a file and shipped as one; lockfence-pg has it as a string.
+dist_pkgdata_DATA = src/fence/pg_guard.sql
+CLEANFILES += src/fence/pg_sql.c
+if HAVE_PQ
+noinst_LIBRARIES += src/fence/libhf_pg.a
+src_fence_libhf_pg_a_CPPFLAGS = $(AM_CPPFLAGS) $(PQ_CPPFLAGS)
+src_fence_libhf_pg_a_SOURCES = \
+	src/fence/pg.c \
+	src/fence/pg.h \
+	src/fence/pg_sql.h \
+	src/fence/pg_write.c \
+	src/fence/pg_write.h
+nodist_src_fence_libhf_pg_a_SOURCES = src/fence/pg_sql.c
+
+src/fence/pg_sql.c: src/fence/pg_guard.sql
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
+	    echo '#include "fence/pg_sql.h"'; echo 'const char hf_pg_guard_sql[] ='; \
+	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' \
+	        $(top_srcdir)/src/fence/pg_guard.sql; echo ';'; } >$@
+endif
+
 if HAVE_CURL
 noinst_LIBRARIES += src/fence/libhf_s3.a
 src_fence_libhf_s3_a_SOURCES = \

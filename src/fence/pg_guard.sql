@@ -1,0 +1,453 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The fence of Holdfast for PostgreSQL, version 1. No extension and no superuser
+-- is needed: run it as the role that is to own the marks, which should not be
+-- the role that writes. Running it again changes nothing, or brings an older
+-- version up to this one; the marks stay. PostgreSQL 13 or later.
+--
+--     holdfast.mark       the highest token accepted, one row for each key
+--     holdfast.guard()    call it first in a transaction: accepted, or an error
+--     holdfast.look()     would it be? changes and locks nothing
+--     holdfast.attach()   guards a table wholesale, by triggers
+--     holdfast.detach()   takes them away again
+--     holdfast.allow()    lets a role call holdfast.guard
+--     holdfast.bump()     raises a mark by hand
+--     holdfast.guarded    the tables with a guard
+--     holdfast.problem    what is wrong with them
+--
+-- Errors, by SQLSTATE:
+--     LK001  stale: a higher token was accepted
+--     LK002  an equal token of another grant was accepted
+--     LK003  an equal token, where each grant has one transaction (strict)
+--     LK004  no token came with the connection or the transaction
+--     LK005  not a token, not a key, or not the id of a grant
+--     LK006  the token was granted for another key than the table's
+--     LK007  holdfast.token was SET: a pooled connection would keep it
+--     LK008  a mark may not be lowered or removed
+
+CREATE SCHEMA IF NOT EXISTS holdfast;
+
+-- ---- the marks -----------------------------------------------------------------
+
+CREATE TABLE IF NOT EXISTS holdfast.mark (
+    key         text        PRIMARY KEY,
+    token       bigint      NOT NULL CHECK (token > 0),
+    grant_id    text        NOT NULL DEFAULT '',
+    accepted_at timestamptz NOT NULL DEFAULT now(),
+    accepted_by text        NOT NULL DEFAULT session_user
+);
+COMMENT ON TABLE holdfast.mark IS
+    'Highest token accepted for each key; holdfast.guard and .bump write it.';
+
+-- A mark that goes down lets stale writers in, so even its owner is asked twice.
+CREATE OR REPLACE FUNCTION holdfast.keep_mark()
+RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $keep$
+BEGIN
+    RAISE 'holdfast: a mark may not be lowered or removed'
+        USING ERRCODE = 'LK008',
+            HINT = 'When no writer of the key is left: ALTER TABLE '
+                'holdfast.mark DISABLE TRIGGER USER, and enable it again.';
+END
+$keep$;
+
+DROP TRIGGER IF EXISTS keep_mark_up ON holdfast.mark;
+CREATE TRIGGER keep_mark_up BEFORE UPDATE ON holdfast.mark
+    FOR EACH ROW WHEN (NEW.token < OLD.token OR NEW.key <> OLD.key)
+    EXECUTE FUNCTION holdfast.keep_mark();
+DROP TRIGGER IF EXISTS keep_mark ON holdfast.mark;
+CREATE TRIGGER keep_mark BEFORE DELETE OR TRUNCATE ON holdfast.mark
+    FOR EACH STATEMENT EXECUTE FUNCTION holdfast.keep_mark();
+
+-- ---- the rule ------------------------------------------------------------------
+
+-- Keys as Holdfast has them, but for the number of their parts.
+CREATE OR REPLACE FUNCTION holdfast.check_key(key text)
+RETURNS void LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $check$
+BEGIN
+    IF key IS NULL OR length(key) > 512 OR key !~ '^[A-Za-z0-9._@:+=%/-]+$' THEN
+        RAISE 'holdfast: "%" is not a key', left(key, 80)
+            USING ERRCODE = 'LK005';
+    END IF;
+END
+$check$;
+
+-- Why not: the end of holdfast.guard for what is not accepted.
+CREATE OR REPLACE FUNCTION holdfast.refuse(k text, t bigint, g text)
+RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $refuse$
+DECLARE
+    m record;
+BEGIN
+    SELECT * INTO m FROM holdfast.mark WHERE mark.key = k;
+    IF m.token > t THEN
+        RAISE 'holdfast: token % is stale: key % has been written with token %',
+            t, k, m.token
+            USING ERRCODE = 'LK001',
+                DETAIL = format('Accepted at %s from %s. Nothing of this '
+                    'transaction is kept.', m.accepted_at, m.accepted_by),
+                HINT = 'The lock went to a newer holder: end this job.';
+    ELSIF m.token = t AND m.grant_id <> g THEN
+        RAISE 'holdfast: token % of key % was accepted from grant "%" and now '
+            'comes from grant "%"', t, k, m.grant_id, g
+            USING ERRCODE = 'LK002';
+    ELSIF m.token = t THEN
+        RAISE 'holdfast: token % of key % has had its one transaction', t, k
+            USING ERRCODE = 'LK003';
+    END IF;
+    RAISE 'holdfast: the mark of key % was changed by hand', k
+        USING ERRCODE = '40001', HINT = 'Run the transaction again.';
+END
+$refuse$;
+
+-- The first thing that a writing transaction does. It keeps its place until the
+-- transaction ends: those with the same token share it, one with a higher token
+-- waits for them, and whoever comes later waits behind that one. (The advisory
+-- lock is that queue. Row locks alone would let a crowd of stale writers keep a
+-- new holder out, for who shares a lock may pass who waits for it.) The row lock
+-- is what makes REPEATABLE READ and SERIALIZABLE fail with 40001 rather than
+-- believe an old snapshot. 40001 is no refusal: run the transaction again.
+CREATE OR REPLACE FUNCTION holdfast.guard(
+    key text, token bigint, grant_id text DEFAULT '',
+    strict boolean DEFAULT false)
+RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $guard$
+DECLARE
+    k      CONSTANT text    := guard.key;
+    t      CONSTANT bigint  := guard.token;
+    g      CONSTANT text    := coalesce(guard.grant_id, '');
+    -- The connection remembers, until the transaction ends, that it was here:
+    -- transaction, key, what came of it, token, id.
+    passed CONSTANT text    := coalesce(
+        current_setting('holdfast.passed', true), '');
+    xact   CONSTANT text    := concat(pg_current_xact_id(), ' ', k, ' ');
+    gate   CONSTANT integer := 1212565324; -- class of our advisory locks
+    raised boolean := false;
+    locked boolean;
+    m      record;
+BEGIN
+    IF passed = concat(xact, 'first ', t, ' ', g)
+        OR (passed = concat(xact, 'again ', t, ' ', g) AND NOT strict) THEN
+        RETURN;
+    END IF;
+
+    -- Which lock to take; what is seen here decides nothing else. (Assigned
+    -- rather than PERFORMed, which costs a query each.)
+    SELECT mark.token INTO m FROM holdfast.mark WHERE mark.key = k;
+    IF m.token >= t THEN
+        locked := pg_advisory_xact_lock_shared(gate, hashtext(k)) IS NOT NULL;
+    ELSE
+        IF t IS NULL OR t < 1 THEN
+            RAISE 'holdfast: % is not a token', coalesce(t::text, 'NULL')
+                USING ERRCODE = 'LK005';
+        ELSIF length(g) > 128 OR g !~ '^[A-Za-z0-9._@:+=%-]*$' THEN
+            RAISE 'holdfast: "%" is not the id of a grant', left(g, 80)
+                USING ERRCODE = 'LK005';
+        END IF;
+        locked := pg_advisory_xact_lock(gate, hashtext(k)) IS NOT NULL;
+        IF m.token IS NULL THEN
+            PERFORM holdfast.check_key(k);
+            INSERT INTO holdfast.mark (key, token, grant_id) VALUES (k, t, g)
+                ON CONFLICT DO NOTHING;
+            raised := FOUND;
+        END IF;
+        IF NOT raised THEN
+            UPDATE holdfast.mark
+                SET token = t, grant_id = g, accepted_at = now(),
+                    accepted_by = session_user
+                WHERE mark.key = k AND mark.token < t;
+            raised := FOUND;
+        END IF;
+    END IF;
+
+    IF raised THEN
+        -- A raised mark must not be lost by a crash that keeps what follows it.
+        IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+            PERFORM set_config('synchronous_commit', 'on', true);
+        END IF;
+    ELSE
+        SELECT mark.token, mark.grant_id INTO m FROM holdfast.mark
+            WHERE mark.key = k FOR SHARE;
+        IF m.token = t AND m.grant_id = g AND NOT strict THEN
+            NULL; -- the grant that wrote last, once more
+        ELSE
+            PERFORM holdfast.refuse(k, t, g);
+        END IF;
+    END IF;
+    locked := set_config('holdfast.passed', concat(xact,
+        CASE WHEN raised THEN 'first ' ELSE 'again ' END, t, ' ', g), true)
+        IS NOT NULL;
+END
+$guard$;
+COMMENT ON FUNCTION holdfast.guard(text, bigint, text, boolean) IS
+    'First in a transaction: refuses a token that is not current for the key.';
+
+-- The same for a token that came as text: strict decimal, as everywhere in
+-- Holdfast (bigint's own reader takes blanks, signs and, since 16, 0x10).
+CREATE OR REPLACE FUNCTION holdfast.guard(
+    key text, token text, grant_id text DEFAULT '',
+    strict boolean DEFAULT false)
+RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $guard$
+BEGIN
+    IF token IS NULL OR token !~ '^[1-9][0-9]{0,18}$' OR (length(token) = 19
+        AND token COLLATE "C" > '9223372036854775807') THEN
+        RAISE 'holdfast: "%" is not a token', left(token, 40)
+            USING ERRCODE = 'LK005';
+    END IF;
+    PERFORM holdfast.guard(key, token::bigint, grant_id, strict);
+END
+$guard$;
+
+-- Would guard accept it now? To fail early; what it says may be old the moment
+-- after, so it fences nothing.
+CREATE OR REPLACE FUNCTION holdfast.look(
+    key text, token bigint, grant_id text DEFAULT '')
+RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $look$
+BEGIN
+    IF EXISTS (SELECT FROM holdfast.mark m WHERE m.key = look.key
+        AND (m.token > look.token OR (m.token = look.token
+            AND m.grant_id <> coalesce(look.grant_id, '')))) THEN
+        PERFORM holdfast.refuse(look.key, look.token,
+            coalesce(look.grant_id, ''));
+    END IF;
+END
+$look$;
+
+-- ---- tables that are guarded wholesale -------------------------------------------
+
+-- The claim that came with the connection itself (lockfence pg run sends it in
+-- PGOPTIONS). SET and SET LOCAL look alike from here, and the first would stay
+-- in a pooled connection for the next job: neither is believed. set_config with
+-- NULL goes back to what the connection began with.
+CREATE OR REPLACE FUNCTION holdfast.guard_connection(key text, strict boolean)
+RETURNS void LANGUAGE plpgsql VOLATILE
+AS $connection$
+DECLARE
+    seen CONSTANT text := coalesce(current_setting('holdfast.token', true), '');
+    g    CONSTANT text := coalesce(current_setting('holdfast.grant', true), '');
+    k    CONSTANT text := coalesce(current_setting('holdfast.key', true), '');
+    t    text := set_config('holdfast.token', NULL, true);
+    done boolean;
+BEGIN
+    t := coalesce(current_setting('holdfast.token', true), '');
+    IF seen <> t THEN
+        RAISE 'holdfast: holdfast.token was SET in this session'
+            USING ERRCODE = 'LK007',
+                DETAIL = 'A pooled connection would keep it for another job.',
+                HINT = 'Call holdfast.guard(key, token, grant) first in the '
+                    'transaction, or connect with lockfence pg run.';
+    ELSIF t = '' THEN
+        RAISE 'holdfast: no fencing token came with this transaction'
+            USING ERRCODE = 'LK004',
+                DETAIL = format('The table is guarded under key %s.', key),
+                HINT = 'Run it as lockrun ... -- lockfence pg run -- COMMAND, '
+                    'or call holdfast.guard(key, token, grant) first in the '
+                    'transaction. sudo, ssh and docker exec drop LOCK_TOKEN; '
+                    'a pooler may drop the options of a connection.';
+    ELSIF k <> '' AND k <> key THEN
+        RAISE 'holdfast: the table is guarded under key %, and this token is '
+            'for key %', key, k USING ERRCODE = 'LK006';
+    ELSIF t !~ '^[1-9][0-9]{0,18}$' OR (length(t) = 19
+        AND t COLLATE "C" > '9223372036854775807') THEN
+        RAISE 'holdfast: "%" is not a token', left(t, 40)
+            USING ERRCODE = 'LK005';
+    END IF;
+    done := holdfast.guard(key, t::bigint, g, strict) IS NOT NULL;
+END
+$connection$;
+
+-- Before each statement; in a transaction that has passed it is one comparison.
+-- On partitioned tables also after each row that came to a partition by another
+-- way (see attach).
+CREATE OR REPLACE FUNCTION holdfast.guard_table()
+RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $table$
+DECLARE
+    done boolean;
+BEGIN
+    IF NOT starts_with(coalesce(current_setting('holdfast.passed', true), ''),
+        concat(pg_current_xact_id(), ' ', TG_ARGV[0], ' ', TG_ARGV[1])) THEN
+        done := holdfast.guard_connection(TG_ARGV[0], TG_ARGV[1] = 'first')
+            IS NOT NULL;
+    END IF;
+    RETURN NULL;
+END
+$table$;
+
+-- A table with all that is below it, itself first.
+CREATE OR REPLACE FUNCTION holdfast.family(tab regclass)
+RETURNS TABLE (member regclass, kind "char") LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $family$
+    WITH RECURSIVE below AS (
+        SELECT $1::oid AS oid, 0 AS depth
+        UNION
+        SELECT i.inhrelid, b.depth + 1
+        FROM pg_inherits i JOIN below b ON b.oid = i.inhparent
+    )
+    SELECT c.oid::regclass, c.relkind
+    FROM below b JOIN pg_class c ON c.oid = b.oid
+    ORDER BY b.depth, c.oid
+$family$;
+
+CREATE OR REPLACE FUNCTION holdfast.detach(tab regclass)
+RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $detach$
+DECLARE
+    part record;
+BEGIN
+    EXECUTE format('DROP TRIGGER IF EXISTS _holdfast_guard_row ON %s', tab);
+    FOR part IN SELECT * FROM holdfast.family(tab) LOOP
+        EXECUTE format('DROP TRIGGER IF EXISTS _holdfast_guard ON %s',
+            part.member);
+    END LOOP;
+END
+$detach$;
+
+-- Guard a table, and all of its partitions and children as they are now, under
+-- a key. Rows that later partitions get are guarded too; TRUNCATE of such a
+-- partition by its own name is not until attach is run again, and
+-- holdfast.problem says so. ENABLE ALWAYS: session_replication_role = replica
+-- is no way around. Strict: one transaction for each grant. Only the owner of
+-- the table can do this.
+CREATE OR REPLACE FUNCTION holdfast.attach(
+    tab regclass, key text, strict boolean DEFAULT false)
+RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $attach$
+DECLARE
+    first CONSTANT text := CASE WHEN strict THEN 'first ' ELSE '' END;
+    part  record;
+BEGIN
+    PERFORM holdfast.check_key(key);
+    PERFORM holdfast.detach(tab);
+    FOR part IN SELECT * FROM holdfast.family(tab) LOOP
+        EXECUTE format('CREATE TRIGGER _holdfast_guard '
+            'BEFORE INSERT OR UPDATE OR DELETE%s ON %s FOR EACH STATEMENT '
+            'EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
+            CASE part.kind WHEN 'f' THEN '' ELSE ' OR TRUNCATE' END,
+            part.member, key, trim(first));
+        EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER '
+            '_holdfast_guard', part.member);
+        CONTINUE WHEN part.kind <> 'p' OR part.member <> tab;
+        -- Partitions get this one as they are made.
+        EXECUTE format('CREATE TRIGGER _holdfast_guard_row '
+            'AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW WHEN (NOT '
+            'pg_catalog.starts_with(coalesce(pg_catalog.current_setting('
+            '''holdfast.passed'', true), ''''), pg_catalog.concat('
+            'pg_catalog.pg_current_xact_id(), %L))) '
+            'EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
+            tab, ' ' || key || ' ' || first, key, trim(first));
+        EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER '
+            '_holdfast_guard_row', tab);
+    END LOOP;
+END
+$attach$;
+
+-- ---- looking and mending ------------------------------------------------------------
+
+CREATE OR REPLACE VIEW holdfast.guarded AS
+    SELECT t.tgrelid::regclass AS tab,
+           split_part(encode(t.tgargs, 'escape'), '\000', 1) AS key,
+           split_part(encode(t.tgargs, 'escape'), '\000', 2) = 'first'
+               AS strict,
+           t.tgname AS trigger, t.tgtype, t.tgenabled, c.relkind
+    FROM pg_catalog.pg_trigger t
+    JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+    JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+    WHERE p.pronamespace = 'holdfast'::regnamespace
+      AND p.proname = 'guard_table';
+
+-- Bits of tgtype: 1 row, 2 before, 4 insert, 8 delete, 16 update, 32 truncate.
+CREATE OR REPLACE VIEW holdfast.problem AS
+    SELECT g.tab, format('trigger %I is not ENABLE ALWAYS', g.trigger)
+        AS problem
+    FROM holdfast.guarded g WHERE g.tgenabled <> 'A'
+    UNION ALL
+    SELECT g.tab, 'not all of INSERT, UPDATE, DELETE and TRUNCATE are guarded'
+    FROM holdfast.guarded g
+    WHERE g.trigger = '_holdfast_guard'
+      AND (g.tgtype & 63) <> CASE g.relkind WHEN 'f' THEN 30 ELSE 62 END
+    UNION ALL
+    SELECT f.member, format('TRUNCATE of this part of %s is not guarded', g.tab)
+    FROM holdfast.guarded g CROSS JOIN LATERAL holdfast.family(g.tab) f
+    WHERE g.trigger = '_holdfast_guard' AND NOT EXISTS (
+        SELECT FROM holdfast.guarded o
+        WHERE o.tab = f.member AND o.trigger = '_holdfast_guard'
+          AND o.key = g.key)
+    UNION ALL
+    SELECT g.tab, 'rows that reach a later partition directly are not guarded'
+    FROM holdfast.guarded g
+    WHERE g.trigger = '_holdfast_guard' AND g.relkind = 'p'
+      AND NOT EXISTS (SELECT FROM holdfast.guarded o
+        WHERE o.tab = g.tab AND o.trigger = '_holdfast_guard_row')
+    UNION ALL
+    SELECT 'holdfast.mark'::regclass, format('role %s may write marks',
+        a.grantee::regrole)
+    FROM pg_catalog.pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) a
+    WHERE c.oid = 'holdfast.mark'::regclass AND a.grantee <> c.relowner
+      AND a.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE',
+          'TRIGGER')
+    UNION ALL
+    SELECT 'holdfast.mark'::regclass, format('trigger %I is disabled', t.tgname)
+    FROM pg_catalog.pg_trigger t
+    WHERE t.tgrelid = 'holdfast.mark'::regclass AND t.tgenabled = 'D'
+      AND NOT t.tgisinternal;
+
+-- Refuse every token below this one from now on; the token itself is taken from
+-- whoever comes first with it. Never lowers.
+CREATE OR REPLACE FUNCTION holdfast.bump(key text, token bigint)
+RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $bump$
+DECLARE
+    result bigint;
+BEGIN
+    IF token IS NULL OR token < 2 THEN
+        RAISE 'holdfast: % refuses nothing', coalesce(token::text, 'NULL')
+            USING ERRCODE = 'LK005';
+    END IF;
+    PERFORM holdfast.check_key(key);
+    PERFORM pg_advisory_xact_lock(1212565324, hashtext(bump.key));
+    INSERT INTO holdfast.mark AS m (key, token, grant_id)
+        VALUES (bump.key, bump.token - 1, 'bump')
+        ON CONFLICT ON CONSTRAINT mark_pkey DO UPDATE
+        SET token = excluded.token, grant_id = excluded.grant_id,
+            accepted_at = now(), accepted_by = session_user
+        WHERE m.token <= excluded.token;
+    SELECT m.token INTO result FROM holdfast.mark m WHERE m.key = bump.key;
+    RETURN result;
+END
+$bump$;
+
+-- ---- who may what -----------------------------------------------------------------
+
+-- Writers of guarded tables need nothing: the triggers work as the owner of the
+-- marks. Who calls holdfast.guard itself (lockfence pg write does) is allowed to
+-- by name, and may read the marks. Nobody but the owner may write them.
+CREATE OR REPLACE FUNCTION holdfast.allow(role regrole)
+RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $allow$
+BEGIN
+    EXECUTE format('GRANT SELECT ON holdfast.mark, holdfast.guarded, '
+        'holdfast.problem TO %s', role);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION holdfast.family(regclass), '
+        'holdfast.guard(text, bigint, text, boolean), '
+        'holdfast.guard(text, text, text, boolean) TO %s', role);
+END
+$allow$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA holdfast FROM PUBLIC;
+GRANT USAGE ON SCHEMA holdfast TO PUBLIC;
+GRANT EXECUTE ON FUNCTION holdfast.look(text, bigint, text) TO PUBLIC;
