@@ -172,8 +172,7 @@ static enum hf_err detach(struct hf_sqlite_edit *edit, hf_lease_id id,
     return hf_sqlite_delete(edit->sq, &key, error);
 }
 
-/* ---- keys
- * ---------------------------------------------------------------------- */
+/* ---- keys --------------------------------------------------------------- */
 
 static enum hf_err tell(struct hf_sqlite_edit *edit,
                         struct hf_sqlite_change *change, struct hf_error *error)
@@ -417,8 +416,7 @@ enum hf_err hf_sqlite_edit_restore(struct hf_sqlite_edit *edit,
     return hf_sqlite_put(edit->sq, &name, &attached, error);
 }
 
-/* ---- commit
- * ------------------------------------------------------------------ */
+/* ---- commit ------------------------------------------------------------- */
 
 /* A lease's row goes with its last key. */
 static enum hf_err drop_empty_leases(struct hf_sqlite_edit *edit,

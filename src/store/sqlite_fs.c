@@ -136,8 +136,7 @@ enum hf_err hf_sqlite_place_mounts(const struct hf_sqlite_place *place,
     return HF_ERR_OK;
 }
 
-/* ---- by number, once it is open
- * ---------------------------------------------- */
+/* ---- by number, once it is open ----------------------------------------- */
 
 enum hf_err hf_sqlite_place_fs(struct hf_sqlite *sq, int fd, const char *path,
                                struct hf_error *error)

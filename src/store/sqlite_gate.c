@@ -15,7 +15,7 @@
 /* How often the store may change under us before we give up. */
 enum { TRIES_MAX = 12 };
 
-/* ---- locks ------------------------------------------------------------ */
+/* ---- locks -------------------------------------------------------------- */
 
 /* The process that has a flock on our file, as /proc/locks tells; 0: unknown.
  */

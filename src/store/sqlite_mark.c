@@ -56,7 +56,7 @@ uint64_t hf_sqlite_bound(struct hf_sqlite *sq, uint64_t next)
     return hour > minute ? hour : minute;
 }
 
-/* ---- mark ---------------------------------------------------------------- */
+/* ---- mark --------------------------------------------------------------- */
 
 static uint64_t mark_sum(const struct hf_sqlite_mark *mark)
 {
@@ -111,7 +111,8 @@ enum hf_err hf_sqlite_mark_read(struct hf_sqlite *sq, struct hf_error *error)
     if (got < 0)
         return hf_sqlite_place_error(error, (int)-got, "read the mark of",
                                      sq->place.path, "");
-    sq->mark_found = HF_SQLITE_DAMAGED;
+    /* An empty one was never written. */
+    sq->mark_found = got ? HF_SQLITE_DAMAGED : HF_SQLITE_MISSING;
     for (size_t i = 0; i < SLOTS; i++) {
         if (!is_whole[i] || (sq->mark_found == HF_SQLITE_FOUND &&
                              slots[i].sequence <= sq->mark.sequence))
@@ -164,6 +165,9 @@ enum hf_err hf_sqlite_mark_write(struct hf_sqlite *sq,
         if (!got)
             got = sys->fsync(sys, sq->folder_fd);
     }
+    /* Half of a new one would look like the loss of an old one. */
+    if (got && sq->mark_found == HF_SQLITE_MISSING)
+        (void)sys->truncate(sys, fd, 0);
     sys->close(sys, fd);
     if (got)
         return hf_sqlite_place_error(error, -got, "write the mark of",
@@ -187,7 +191,7 @@ void hf_sqlite_mark_touch(struct hf_sqlite *sq)
     sq->sys->close(sq->sys, fd);
 }
 
-/* ---- head ---------------------------------------------------------------- */
+/* ---- head --------------------------------------------------------------- */
 
 static uint64_t head_sum(const struct hf_sqlite_head *head)
 {

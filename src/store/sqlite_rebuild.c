@@ -139,7 +139,7 @@ void hf_sqlite_rebuild_tidy(struct hf_sqlite *sq)
         closedir(folder);
 }
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------- */
 
 struct leases {
     struct leases *next;

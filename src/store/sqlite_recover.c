@@ -85,8 +85,7 @@ static enum hf_err finish_cut_short(struct hf_sqlite *sq,
     return hf_sqlite_head_write(sq, error);
 }
 
-/* ---- what is known
- * ------------------------------------------------------------ */
+/* ---- what is known ------------------------------------------------------ */
 
 /* Whose store is it? With two against one, the one was replaced. */
 static void find_id(struct hf_sqlite *sq, struct plan *plan)
@@ -148,9 +147,9 @@ static void look(struct hf_sqlite *sq, struct plan *plan)
     plan->is_current =
         plan->db_ok && sq->meta.revision >= sq->seen &&
         (!plan->head_now || sq->meta.revision >= sq->head.revision);
-    plan->is_first = !plan->mark_ok && !plan->head_ok && !plan->db_ok &&
-                     sq->mark_found == HF_SQLITE_MISSING && !sq->seen &&
-                     !sq->kept_why;
+    /* Or only what a making left that was cut short: the mark comes last. */
+    plan->is_first =
+        sq->mark_found == HF_SQLITE_MISSING && !plan->known && !sq->kept_why;
 }
 
 /*
@@ -201,8 +200,7 @@ static enum hf_err find_random(struct hf_sqlite *sq, struct plan *plan,
     return HF_ERR_OK;
 }
 
-/* ---- mark
- * ------------------------------------------------------------------------ */
+/* ---- mark --------------------------------------------------------------- */
 
 /* Durable before anything is issued under it. */
 static enum hf_err renew_mark(struct hf_sqlite *sq, const struct plan *plan,
@@ -231,8 +229,7 @@ static enum hf_err renew_mark(struct hf_sqlite *sq, const struct plan *plan,
     return hf_sqlite_mark_write(sq, &mark, error);
 }
 
-/* ---- database
- * --------------------------------------------------------------------- */
+/* ---- database ----------------------------------------------------------- */
 
 /* Rows of leases as the session files say, the rest as it was. */
 static enum hf_err rebuild(struct hf_sqlite_edit *edit, struct plan *plan,
@@ -295,8 +292,10 @@ static enum hf_err mend_database(struct hf_sqlite *sq, struct plan *plan,
     memcpy(sq->meta.id, plan->id, sizeof(plan->id));
     memcpy(sq->meta.boot, sq->boot, sizeof(sq->boot));
     sq->meta.epoch_min = (uint32_t)plan->epoch_min;
-    sq->meta.revision =
-        max_u64(max_u64(plan->floor, edit.written), sq->meta.revision);
+    /* 0 in a new one: nothing was issued yet. */
+    if (!plan->is_first)
+        sq->meta.revision =
+            max_u64(max_u64(plan->floor, edit.written), sq->meta.revision);
     if (!err)
         err = hf_sqlite_meta_put(sq, error);
     if (!err)
@@ -307,8 +306,7 @@ static enum hf_err mend_database(struct hf_sqlite *sq, struct plan *plan,
     return err;
 }
 
-/* ---- head
- * ------------------------------------------------------------------------ */
+/* ---- head --------------------------------------------------------------- */
 
 /*
  * Rows are lost, and so is what would tell of the sessions that had them: until
@@ -321,7 +319,7 @@ static int64_t quarantine(struct hf_sqlite *sq, const struct plan *plan)
     int64_t ttl_ms = plan->ttl_max_ms;
     int64_t until = plan->head_now ? sq->head.quarantine_until : 0;
 
-    if (plan->is_current || has_all || !plan->is_this_boot)
+    if (plan->is_first || plan->is_current || has_all || !plan->is_this_boot)
         return until;
     if (plan->scan.found && plan->scan.is_complete && !plan->mark_ok)
         ttl_ms = plan->rebuilt.ttl_max_ms;
@@ -352,8 +350,18 @@ static enum hf_err renew_head(struct hf_sqlite *sq, const struct plan *plan,
     return hf_sqlite_head_write(sq, error);
 }
 
-/* ---- telling
- * --------------------------------------------------------------------- */
+/* Of a new store. Only with it was anything issued, so that one whose making
+ * was cut short is not taken for one that was lost. */
+static enum hf_err make_mark(struct hf_sqlite *sq, const struct plan *plan,
+                             struct hf_error *error)
+{
+    enum hf_err err = renew_mark(sq, plan, error);
+
+    sq->head.mark_sequence = sq->mark.sequence;
+    return err ? err : hf_sqlite_head_write(sq, error);
+}
+
+/* ---- telling ------------------------------------------------------------ */
 
 static void tell(struct hf_sqlite *sq, const struct plan *plan)
 {
@@ -377,7 +385,7 @@ static void tell(struct hf_sqlite *sq, const struct plan *plan)
                        "%s was an older copy of itself: %llu running sessions "
                        "were put back",
                        path, sessions);
-    else if (!plan->db_ok && plan->is_this_boot)
+    else if (!plan->db_ok && plan->is_this_boot && !plan->is_first)
         hf_sqlite_note(sq,
                        "%s had been removed: a new one has %llu running "
                        "sessions",
@@ -406,8 +414,7 @@ static void look_at_sessions(struct hf_sqlite *sq, struct plan *plan)
     }
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------- */
 
 static enum hf_err mend(struct hf_sqlite *sq, struct plan *plan,
                         struct hf_error *error)
@@ -425,13 +432,15 @@ static enum hf_err mend(struct hf_sqlite *sq, struct plan *plan,
         err = find_floor(sq, plan, error);
     if (!err)
         err = find_random(sq, plan, error);
-    if (!err)
+    if (!err && !plan->is_first)
         err = renew_mark(sq, plan, error);
     if (!err)
         err = mend_database(sq, plan, error);
     if (!err)
         err = renew_head(sq, plan, error);
     hf_sqlite_scan_clear(sq, &plan->scan);
+    if (!err && plan->is_first)
+        err = make_mark(sq, plan, error);
     if (err)
         return err;
     hf_sqlite_rebuild_tidy(sq);

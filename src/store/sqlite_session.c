@@ -122,8 +122,7 @@ void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
         parse_ours(sq, &page, session);
 }
 
-/* ---- cgroups
- * ------------------------------------------------------------------ */
+/* ---- cgroups ------------------------------------------------------------ */
 
 /* Path of the folder above; false for none. */
 static bool parent_of(const char *path, char *to, size_t size)
@@ -207,7 +206,7 @@ static bool cgroup_is_empty(struct hf_sqlite *sq, const char *path,
     return strstr(text, "populated 0") != NULL;
 }
 
-/* ---- proof --------------------------------------------------------------- */
+/* ---- proof -------------------------------------------------------------- */
 
 static enum hf_lease_proof prove(struct hf_sqlite *sq, int fd,
                                  struct hf_sqlite_session *session)
@@ -270,8 +269,7 @@ void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
     session->proof = prove(sq, fd, session);
 }
 
-/* ---- making and writing
- * ------------------------------------------------------ */
+/* ---- making and writing ------------------------------------------------- */
 
 /* Fill head and path of `page`; the size that is worth writing. */
 static size_t fill_head(struct hf_sqlite *sq,
@@ -440,8 +438,7 @@ void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease)
     sq->sys->close(sq->sys, fd);
 }
 
-/* ---- notes
- * ------------------------------------------------------------------- */
+/* ---- notes -------------------------------------------------------------- */
 
 /* An entry; key and value follow, and zeros up to a multiple of 8. */
 struct entry {

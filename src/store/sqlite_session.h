@@ -104,7 +104,7 @@ void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
  * it. */
 void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease);
 
-/* ---- notes ---- */
+/* ---- notes -------------------------------------------------------------- */
 
 /* Add an entry; false: no memory. `arena` lends the bytes. */
 bool hf_sqlite_note_add(struct hf_store_request *arena,

@@ -79,7 +79,8 @@ struct hf_sqlite {
     struct hf_span gate_limit;
     struct hf_sqlite_place place;
 
-    /* ---- attached: open on the files; see sqlite_gate.h ---- */
+    /* ---- attached: open on the files; see sqlite_gate.h ---------------------
+     */
     bool is_attached;
     bool is_locked; /* the gate is ours */
     int folder_fd;
@@ -98,7 +99,8 @@ struct hf_sqlite {
     enum hf_sqlite_found head_found;
     struct hf_sqlite_head head;
 
-    /* ---- connected: SQLite has it open; see sqlite_table.h ---- */
+    /* ---- connected: SQLite has it open; see sqlite_table.h ------------------
+     */
     sqlite3 *db;
     sqlite3_vfs vfs;
     char vfs_name[32];
@@ -113,7 +115,8 @@ struct hf_sqlite {
     uint8_t *scratch; /* where rows are put together */
     size_t scratch_size;
 
-    /* ---- what this handle remembers ---- */
+    /* ---- what this handle remembers -----------------------------------------
+     */
     uint64_t generation; /* of the head when we last looked */
     uint64_t returned;   /* the generation in which our leases are */
     uint64_t seen;       /* the highest revision that we ever told */
@@ -123,7 +126,8 @@ struct hf_sqlite {
     char notice[HF_ERROR_TEXT_MAX];
     char told[HF_ERROR_TEXT_MAX]; /* the notice that was given out */
 
-    /* ---- requests ---- */
+    /* ---- requests -----------------------------------------------------------
+     */
     struct hf_store_request *ready; /* answered, oldest first */
     struct hf_store_request **ready_end;
     struct hf_sqlite_watch *watches;

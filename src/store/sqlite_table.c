@@ -441,8 +441,7 @@ void hf_sqlite_walk_end(struct hf_sqlite *sq)
     sqlite3_reset(sq->statements[HF_SQLITE_CELL_RANGE]);
 }
 
-/* ---- transactions
- * ------------------------------------------------------------- */
+/* ---- transactions ------------------------------------------------------- */
 
 static void meta_key(struct hf_sqlite_key *key)
 {
@@ -579,8 +578,7 @@ enum hf_err hf_sqlite_meta_put(struct hf_sqlite *sq, struct hf_error *error)
     return hf_sqlite_put(sq, &key, &cell, error);
 }
 
-/* ---- history
- * -------------------------------------------------------------------- */
+/* ---- history ------------------------------------------------------------ */
 
 enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_BY_LEASE };
 
@@ -738,12 +736,18 @@ enum hf_err hf_sqlite_history_prune(struct hf_sqlite *sq,
 {
     sqlite3_stmt *statement;
     uint64_t first = 0;
+    uint64_t last = 0;
     uint64_t revision;
-    int rc = ask(sq, HF_SQLITE_HISTORY_OLDEST, HF_SQLITE_HISTORY_SLACK, &first);
+    int rc = ask(sq, HF_SQLITE_HISTORY_OLDEST, 0, &first);
 
-    revision = first >> SEQUENCE_BITS;
-    if (rc || !revision)
+    if (!rc)
+        rc = ask(sq, HF_SQLITE_HISTORY_OLDEST, HF_SQLITE_HISTORY_SLACK, &last);
+    if (rc || !last)
         return rc ? fail(sq, rc, error) : HF_ERR_OK;
+    /* Whole revisions, and at least one. */
+    revision = last >> SEQUENCE_BITS;
+    if (revision == first >> SEQUENCE_BITS)
+        revision++;
     rc = prepare(sq, HF_SQLITE_HISTORY_PRUNE, &statement);
     if (!rc)
         rc = sqlite3_bind_int64(statement, 1,

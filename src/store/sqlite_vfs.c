@@ -94,8 +94,7 @@ static int write_journal(struct file *file, const void *bytes, int size,
     return SQLITE_OK;
 }
 
-/* ---- files
- * ------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------- */
 
 static int file_close(sqlite3_file *base)
 {
@@ -268,8 +267,7 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = file_characteristics,
 };
 
-/* ---- names
- * -------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------- */
 
 static struct hf_sqlite *sqlite_of(sqlite3_vfs *vfs)
 {

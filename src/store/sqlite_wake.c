@@ -202,8 +202,7 @@ void hf_sqlite_wake_drop(struct hf_sqlite_edit *edit)
     edit->wakes = NULL;
 }
 
-/* ---- being woken
- * ------------------------------------------------------------- */
+/* ---- being woken -------------------------------------------------------- */
 
 void hf_sqlite_wake_listen(struct hf_sqlite *sq)
 {

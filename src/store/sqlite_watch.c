@@ -201,6 +201,22 @@ static void schedule(struct hf_sqlite *sq, struct hf_time now)
         hf_time_add(now, hf_span_ms(LOOK_MS + jitter % LOOK_JITTER_MS));
 }
 
+static void look_at_all(struct hf_sqlite *sq)
+{
+    struct hf_sqlite_watch **place = &sq->watches;
+
+    while (*place) {
+        struct hf_sqlite_watch *watch = *place;
+
+        if (look(sq, watch)) {
+            *place = watch->next;
+            free(watch);
+        } else {
+            place = &watch->next;
+        }
+    }
+}
+
 void hf_sqlite_watch_submit(struct hf_sqlite *sq,
                             struct hf_store_request *request,
                             struct hf_time now)
@@ -213,6 +229,8 @@ void hf_sqlite_watch_submit(struct hf_sqlite *sq,
         return;
     }
     watch->request = request;
+    /* One that is asked for often must not let the others fall behind. */
+    look_at_all(sq);
     if (look(sq, watch)) {
         free(watch);
         return;
@@ -267,23 +285,12 @@ static bool is_quiet(struct hf_sqlite *sq)
 
 void hf_sqlite_watch_poll(struct hf_sqlite *sq, struct hf_time now)
 {
-    struct hf_sqlite_watch **place = &sq->watches;
     bool is_woken = hf_sqlite_wake_drain(sq);
 
     if (!is_woken && !hf_time_reached(sq->watch_at, now))
         return;
-    if (!is_quiet(sq)) {
-        while (*place) {
-            struct hf_sqlite_watch *watch = *place;
-
-            if (look(sq, watch)) {
-                *place = watch->next;
-                free(watch);
-            } else {
-                place = &watch->next;
-            }
-        }
-    }
+    if (!is_quiet(sq))
+        look_at_all(sq);
     schedule(sq, now);
 }
 

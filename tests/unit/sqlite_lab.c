@@ -39,7 +39,7 @@ int lab_teardown(void **state)
     return 0;
 }
 
-/* ---- handles ------------------------------------------------------------- */
+/* ---- handles ------------------------------------------------------------ */
 
 static struct hf_store *open_as(struct lab *lab, bool read_only)
 {
@@ -83,7 +83,7 @@ void lab_close(struct hf_store *store)
     store->ops->close(store);
 }
 
-/* ---- asking -------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------- */
 
 enum hf_outcome lab_run(struct lab *lab, struct hf_store *store,
                         struct hf_store_request *request)
@@ -336,8 +336,7 @@ unsigned int lab_count_files(const struct lab *lab, const char *part)
     return count;
 }
 
-/* ---- processes
- * ---------------------------------------------------------------- */
+/* ---- processes ---------------------------------------------------------- */
 
 static int ready_pipe = -1;
 

@@ -252,8 +252,7 @@ static void two_damaged_files_are_both_kept(void **state)
     assert_int_equal(lab_count_files(lab, "db.damaged-"), 3);
 }
 
-/* ---- journals
- * ---------------------------------------------------------------- */
+/* ---- journals ----------------------------------------------------------- */
 
 static void check_journal(struct lab *lab, const void *bytes, size_t size)
 {
@@ -331,8 +330,7 @@ static void a_journal_of_another_state_is_not_played_back(void **state)
     assert_int_equal(lab_count_files(lab, "damaged"), 0);
 }
 
-/* ---- older copies, other files
- * ------------------------------------------------- */
+/* ---- older copies, other files ------------------------------------------ */
 
 enum way { IN_PLACE, BY_RENAME };
 
