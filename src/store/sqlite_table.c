@@ -70,7 +70,7 @@ static enum hf_err fail(struct hf_sqlite *sq, int rc, struct hf_error *error)
     case SQLITE_NOMEM:
         return hf_error_set(error, HF_ERR_NOMEM, "no memory for %s", path);
     case SQLITE_READONLY:
-        if (rc == SQLITE_READONLY_ROLLBACK)
+        if (sq->read_only && sq->journal_is_there)
             return hf_error_set(error, HF_ERR_UNAVAILABLE,
                                 "%s: a transaction was cut short; somebody who "
                                 "may write it must open it first",
@@ -99,6 +99,13 @@ static enum hf_err fail(struct hf_sqlite *sq, int rc, struct hf_error *error)
 /* ---- connection -----------------------------------------------------------
  */
 
+static int busy_ms(const struct hf_sqlite *sq)
+{
+    int64_t limit_ms = hf_span_to_ms_up(sq->gate_limit);
+
+    return limit_ms < BUSY_MS ? (int)limit_ms : BUSY_MS;
+}
+
 enum hf_err hf_sqlite_connect(struct hf_sqlite *sq, struct hf_error *error)
 {
     int flags = sq->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
@@ -109,7 +116,7 @@ enum hf_err hf_sqlite_connect(struct hf_sqlite *sq, struct hf_error *error)
     rc = hf_sqlite_vfs_open(
         sq, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, &sq->db);
     if (!rc)
-        rc = sqlite3_busy_timeout(sq->db, BUSY_MS);
+        rc = sqlite3_busy_timeout(sq->db, busy_ms(sq));
     if (rc) {
         enum hf_err err = fail(sq, rc, error);
 
