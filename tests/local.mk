@@ -37,9 +37,9 @@ include tests/cli/local.mk
 
 # Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
 SUITES += quality
-suite_quality = tests/quality/check-format tests/quality/cppcheck \
-	tests/quality/asan tests/quality/valgrind tests/quality/analyzer \
-	tests/quality/distcheck
+suite_quality = tests/quality/valgrind tests/quality/asan \
+	tests/quality/distcheck tests/quality/analyzer tests/quality/cppcheck \
+	tests/quality/check-format
 
 # Which suites the other builds repeat: all that run our own code in C for
 # asan and ubsan, test programs alone for valgrind, quick ones for distcheck.
