@@ -42,6 +42,8 @@ struct plan {
     uint64_t ended;
 };
 
+#define FIRST_AHEAD (UINT64_C(2 * 3600) << 14)
+
 static uint64_t max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -154,8 +156,12 @@ static void look(struct hf_sqlite *sq, struct plan *plan)
 
 /*
  * From where do revisions go on? With the head of this boot all that was issued
- * is known. Else the bound says what cannot have been. With neither, the clock
- * must be ahead for certain, or the epoch is raised.
+ * is known, whatever became of the database. Else the bound says what cannot
+ * have been. With neither, the clock must be ahead for certain, or the epoch is
+ * raised. A store that remembers nothing at all may be the successor of one
+ * whose every file was deleted, and whose revisions had got ahead of the clock:
+ * by the bound's hour after a boot, and by a minute for each head lost since. It
+ * begins two hours ahead.
  */
 static enum hf_err find_floor(struct hf_sqlite *sq, struct plan *plan,
                               struct hf_error *error)
@@ -163,10 +169,12 @@ static enum hf_err find_floor(struct hf_sqlite *sq, struct plan *plan,
     uint64_t clock = hf_sqlite_clock(sq);
 
     plan->floor = plan->known;
-    plan->jumps = !(plan->head_now && plan->is_current && plan->mark_ok &&
+    plan->jumps = !(plan->head_now && plan->mark_ok &&
                     is_same(sq->mark.boot, sq->boot));
     if (plan->jumps)
         plan->floor = max_u64(plan->floor, clock);
+    if (plan->is_first)
+        plan->floor = clock + FIRST_AHEAD;
     /* Above all that anybody was told, so that every watch is ended. */
     if (!plan->is_current && !plan->is_first)
         plan->floor = max_u64(plan->floor, plan->known + 1);
