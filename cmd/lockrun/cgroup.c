@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/lockrun/proc.h"
@@ -18,6 +19,10 @@ static const char *const usual_places[] = {"/sys/fs/cgroup",
                                            "/sys/fs/cgroup/unified"};
 /* Groups that the job made are removed up to this many; more are left empty. */
 enum { REMOVALS_MAX = 256 };
+/* What comes before the session's id in the name of a group. */
+#define PREFIX "holdfast-"
+/* A group this old has been used: its lockrun is not just about to. */
+enum { ABANDONED_AFTER_S = 3600 };
 
 /* ---- where lockrun is ------------------------------------------------------
  */
@@ -153,9 +158,9 @@ int cgroup_make(struct cgroup *cgroup, const char *session, const char **what)
         return errnum;
     size = strlen(cgroup->folder);
     *what = "the name of its folder";
-    if (size + sizeof("/holdfast-") + strlen(session) > PATH_MAX)
+    if (size + sizeof("/" PREFIX) + strlen(session) > PATH_MAX)
         return ENAMETOOLONG;
-    snprintf(cgroup->folder + size, PATH_MAX - size, "/holdfast-%s", session);
+    snprintf(cgroup->folder + size, PATH_MAX - size, "/" PREFIX "%s", session);
     *what = "mkdir";
     if (mkdir(cgroup->folder, 0755))
         return errno;
@@ -235,6 +240,29 @@ bool cgroup_remove(struct cgroup *cgroup)
         cgroup->fd = -1;
     }
     return is_gone;
+}
+
+void cgroup_sweep(const struct cgroup *cgroup)
+{
+    int above = openat(cgroup->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = above >= 0 ? fdopendir(above) : NULL;
+    const struct dirent *entry;
+    struct stat about;
+    time_t now = time(NULL);
+
+    if (!dir) {
+        if (above >= 0)
+            close(above);
+        return;
+    }
+    while ((entry = readdir(dir))) {
+        if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) != 0)
+            continue;
+        if (!fstatat(above, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) &&
+            now - about.st_mtime > ABANDONED_AFTER_S)
+            (void)unlinkat(above, entry->d_name, AT_REMOVEDIR);
+    }
+    closedir(dir);
 }
 
 /* ---- used ------------------------------------------------------------------

@@ -38,5 +38,10 @@ void cgroup_list(const struct cgroup *cgroup, struct pids *pids);
  * kernel grants only when no process lives in it.
  */
 bool cgroup_remove(struct cgroup *cgroup);
+/*
+ * Remove empty groups beside it that a killed lockrun left behind, an hour old
+ * or older. For now and then.
+ */
+void cgroup_sweep(const struct cgroup *cgroup);
 
 #endif

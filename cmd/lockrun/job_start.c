@@ -10,6 +10,14 @@
 #include "cmd/lockrun/job.h"
 #include "cmd/lockrun/proc.h"
 
+/* One run in sixteen, by the last digit of a random id, clears up. */
+static bool is_due_to_sweep(const char *session)
+{
+    size_t size = strlen(session);
+
+    return size > 0 && session[size - 1] == '0';
+}
+
 const char *job_make_cgroup(struct job *job, const char *session)
 {
     const char *what = "";
@@ -22,6 +30,8 @@ const char *job_make_cgroup(struct job *job, const char *session)
                  what, strerror(errnum));
         return NULL;
     }
+    if (is_due_to_sweep(session))
+        cgroup_sweep(&job->tree.cgroup);
     say_step(job->say, "the job gets the cgroup %s", job->tree.cgroup.folder);
     return job->tree.cgroup.folder;
 }

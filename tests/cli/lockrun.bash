@@ -24,6 +24,13 @@ begins() {
     pids+=("$started")
 }
 
+# runs WORD...: like bats's run, which warns of 127 that is meant.
+runs() {
+    status=0
+    output=$("$@" 2>&1) || status=$?
+    mapfile -t lines <<<"$output"
+}
+
 # ended PID: waits for it; its status is in $status, as after run.
 ended() {
     status=0
