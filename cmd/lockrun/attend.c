@@ -17,9 +17,30 @@ static enum hf_err tell_phase(struct run *run, enum hf_lease_phase phase,
     return hf_session_job(run->session, phase, cgroup, run->now, run->wall);
 }
 
+static struct hf_span grace_of(const struct run *run)
+{
+    return hf_session_deadline(run->session)->grace;
+}
+
+static struct guardian_limits limits_of(const struct run *run)
+{
+    const struct hf_deadline *deadline = hf_session_deadline(run->session);
+
+    return (struct guardian_limits){
+        .term_at = hf_deadline_term_at(deadline),
+        .kill_at = hf_deadline_kill_at(deadline),
+    };
+}
+
 /* Started: 0. Else an exit status, and nothing of the job is there. */
 static int start_in(struct run *run, struct spawn *spawn, size_t words_added)
 {
+    const struct guardian_orders orders = {
+        .sys = run->sys,
+        .state_fd = hf_session_state_fd(run->session),
+        .grace = grace_of(run),
+        .limits = limits_of(run),
+    };
     bool needs_no_cgroup = false;
     struct hf_error error = {.text = ""};
     int status;
@@ -27,13 +48,14 @@ static int start_in(struct run *run, struct spawn *spawn, size_t words_added)
     if (tell_phase(run, HF_PHASE_STARTED,
                    job_make_cgroup(&run->job, hf_session_id(run->session))))
         return run_fail(run, hf_session_error(run->session));
-    status = job_start(&run->job, spawn, words_added, &needs_no_cgroup, &error);
+    status = job_start(&run->job, &orders, spawn, words_added, &needs_no_cgroup,
+                       &error);
     if (needs_no_cgroup) {
         job_drop_cgroup(&run->job);
         if (tell_phase(run, HF_PHASE_STARTED, NULL))
             return run_fail(run, hf_session_error(run->session));
-        status =
-            job_start(&run->job, spawn, words_added, &needs_no_cgroup, &error);
+        status = job_start(&run->job, &orders, spawn, words_added,
+                           &needs_no_cgroup, &error);
     }
     if (status)
         say(&run->say, "%s", error.text);
@@ -77,11 +99,6 @@ static int start_job(struct run *run)
         say_step(&run->say, "started %s, pid %d", run->program.absolute,
                  (int)run->job.pid);
     return status;
-}
-
-static struct hf_span grace_of(const struct run *run)
-{
-    return hf_session_deadline(run->session)->grace;
 }
 
 static void hear(struct run *run, enum hf_news news)
@@ -128,11 +145,14 @@ static void hear(struct run *run, enum hf_news news)
 static void hear_all(struct run *run)
 {
     enum hf_news news = run_next_news(run);
+    struct guardian_limits limits;
 
     while (news != HF_NEWS_NONE) {
         hear(run, news);
         news = run_next_news(run);
     }
+    limits = limits_of(run);
+    job_set_limits(&run->job, &limits);
     keeper_write(&run->keeper, run->session, run->sys, &run->say);
 }
 
@@ -174,6 +194,8 @@ static void check_max_run(struct run *run)
  */
 static void attend_job(struct run *run)
 {
+    /* Its first changes may have been told while it was started. */
+    job_look(&run->job, run->now);
     while (!run->job.is_gone && !run->job.given_up) {
         hear_all(run);
         check_max_run(run);

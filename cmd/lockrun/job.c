@@ -30,12 +30,14 @@ void job_init(struct job *job, const struct say *say)
         .give_up_at = HF_TIME_NEVER,
         .leftovers_at = HF_TIME_NEVER,
         .events_fd = -1,
+        .guardian = {.stopped_at = HF_TIME_NEVER},
     };
     tree_init(&job->tree);
 }
 
 void job_clear(struct job *job)
 {
+    guardian_clear(&job->guardian);
     if (job->events_fd >= 0)
         close(job->events_fd);
     pids_clear(&job->told);
@@ -159,7 +161,7 @@ static void signal_all(struct job *job, int number, enum tree_whom whom)
 static void go_on(struct job *job)
 {
     if (!job->stood_still) {
-        (void)kill(job->pid, SIGCONT);
+        (void)tree_signal_job(&job->tree, SIGCONT);
         return;
     }
     /* Who woke us woke the command too, unless it still stands. */
@@ -191,7 +193,7 @@ void job_signal(struct job *job, const struct arrived *arrived)
     job->passed_on = number;
     job->was_told_to_end =
         job->was_told_to_end || number == SIGTERM || number == SIGINT;
-    if (kill(job->pid, number) && errno == EPERM) {
+    if (!tree_signal_job(&job->tree, number)) {
         struct pids refused = {.list = NULL};
 
         pids_add(&refused, job->pid);
@@ -205,6 +207,7 @@ void job_signal(struct job *job, const struct arrived *arrived)
 static void command_ended(struct job *job, const struct tree_change *change,
                           struct hf_time now)
 {
+    tree_forget_job(&job->tree);
     job->has_ended = true;
     job->is_stopped = false;
     job->status = change->status;
@@ -247,22 +250,83 @@ static void begin_leftovers(struct job *job)
         signal_all(job, SIGTERM, TREE_ALL);
 }
 
-void job_look(struct job *job, struct hf_time now)
+/* Without its guardian the job would live on if we were killed. */
+static void guardian_ended(struct job *job, struct hf_time now)
 {
+    if (guardian_saw_all_gone(&job->guardian))
+        return;
+    if (!job->pid) {
+        job->has_ended = true;
+        job->status = 128 + SIGKILL;
+    }
+    if (job->is_killed)
+        return;
+    say(job->say, "the guardian of the job was killed: the job is ended too");
+    job_ask(job, hf_time_add(now, job->grace));
+}
+
+static void take_changes(struct job *job, struct hf_time now)
+{
+    struct guardian *guardian = &job->guardian;
     struct tree_change change;
-    bool had_ended = job->has_ended;
+    bool has_lost_it = false;
 
     while (tree_next_change(&job->tree, &change)) {
-        if (change.pid == job->pid && !job->has_ended)
+        if (change.pid == guardian->pid) {
+            guardian_changed(guardian, &change, now);
+            has_lost_it = change.what == TREE_ENDED;
+        } else if (change.pid == job->pid && !job->has_ended) {
+            command_changed(job, &change, now);
+        }
+    }
+    while (guardian_next_change(guardian, &change)) {
+        if (!job->has_ended)
             command_changed(job, &change, now);
     }
-    if (!job->has_ended)
+    if (has_lost_it)
+        guardian_ended(job, now);
+}
+
+/* The guardian has begun to end the job: it goes on, whatever we know now. */
+static void follow_guardian(struct job *job, struct hf_time now)
+{
+    if (job->was_guarded || !guardian_has_asked(&job->guardian))
         return;
-    job->is_gone = tree_is_gone(&job->tree);
-    if (job->is_gone)
-        say_step(job->say, "nothing of the job is left");
-    else if (!had_ended)
+    job->was_guarded = true;
+    if (job->is_gone || job->is_killed)
+        return;
+    if (guardian_has_killed(&job->guardian))
+        job_kill(job, HF_TIME_NEVER, now);
+    else
+        job->is_asked = true;
+}
+
+static bool is_gone(struct job *job)
+{
+    if (guardian_saw_all_gone(&job->guardian))
+        return tree_cgroup_is_gone(&job->tree);
+    return !guardian_is_there(&job->guardian) && tree_is_gone(&job->tree);
+}
+
+void job_look(struct job *job, struct hf_time now)
+{
+    bool had_ended = job->has_ended;
+
+    take_changes(job, now);
+    if (job->has_ended) {
+        job->is_gone = is_gone(job);
+        if (job->is_gone)
+            say_step(job->say, "nothing of the job is left");
+    }
+    follow_guardian(job, now);
+    if (job->has_ended && !job->is_gone && !had_ended)
         begin_leftovers(job);
+}
+
+void job_set_limits(struct job *job, const struct guardian_limits *limits)
+{
+    if (!job->is_asked && !job->is_killed)
+        guardian_set_limits(&job->guardian, limits);
 }
 
 void job_ask(struct job *job, struct hf_time kill_at)
@@ -271,6 +335,7 @@ void job_ask(struct job *job, struct hf_time kill_at)
     if (job->is_asked || job->is_gone)
         return;
     job->is_asked = true;
+    guardian_note_asked(&job->guardian);
     signal_all(job, SIGTERM, TREE_ALL);
     tree_wake(&job->tree);
 }
@@ -284,6 +349,7 @@ void job_kill(struct job *job, struct hf_time give_up_at, struct hf_time now)
     if (!job->is_killed)
         job->stuck_at = hf_time_add(now, STUCK_AFTER);
     job->is_killed = true;
+    guardian_note_asked(&job->guardian);
     job->give_up_at = hf_time_min(job->give_up_at, give_up_at);
     job->retry_at = hf_time_add(
         now, job->stuck_at.ns == INT64_MAX ? RETRY_STUCK_AFTER : RETRY_AFTER);
@@ -297,6 +363,7 @@ struct hf_time job_wake_at(const struct job *job)
 
     if (job->is_gone || job->given_up)
         return at;
+    at = guardian_wake_at(&job->guardian);
     if (job->is_asked && !job->is_killed)
         at = hf_time_min(at, job->kill_at);
     if (job->is_killed) {
@@ -309,6 +376,7 @@ struct hf_time job_wake_at(const struct job *job)
 
 void job_tick(struct job *job, struct hf_time now)
 {
+    guardian_tick(&job->guardian, now);
     if (job->is_asked && !job->is_killed && hf_time_reached(job->kill_at, now))
         job_kill(job, HF_TIME_NEVER, now);
     if (job->is_killed && hf_time_reached(job->retry_at, now)) {

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/time.h"
+#include "cmd/lockrun/guardian.h"
 #include "cmd/lockrun/say.h"
 #include "cmd/lockrun/signals.h"
 #include "cmd/lockrun/spawn.h"
@@ -20,6 +21,8 @@
 struct job {
     const struct say *say;
     struct tree tree;
+    struct guardian guardian;
+    struct hf_span grace; /* when the guardian is lost */
 
     pid_t pid;      /* of the command's own process */
     bool has_ended; /* that one has; others may live on */
@@ -34,6 +37,8 @@ struct job {
     struct hf_time stuck_at;   /* once killed: say who is left */
     struct hf_time give_up_at; /* once killed; NEVER: wait for ever */
     struct pids told;          /* of whom it was said that they do not end */
+
+    bool was_guarded; /* the guardian asked it to end: we were not heard of */
 
     struct hf_time leftovers_at; /* once ended: say who is left */
     int events_fd;               /* then: of the cgroup; -1 */
@@ -62,8 +67,11 @@ void job_drop_cgroup(struct job *job);
  * nothing was tried yet, for the kernel does not let it be born in the cgroup;
  * drop that and call again.
  */
-int job_start(struct job *job, struct spawn *spawn, size_t words_added,
-              bool *needs_no_cgroup, struct hf_error *error);
+int job_start(struct job *job, const struct guardian_orders *orders,
+              struct spawn *spawn, size_t words_added, bool *needs_no_cgroup,
+              struct hf_error *error);
+/* Until when the guardian shall let it live without hearing of us again. */
+void job_set_limits(struct job *job, const struct guardian_limits *limits);
 
 /* A signal to lockrun (other than SIGCHLD). */
 void job_signal(struct job *job, const struct arrived *arrived);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a job begins, and why one could not. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/lockrun/job.h"
@@ -86,54 +84,25 @@ static int tell_why(const struct spawn *spawn, int errnum, size_t words_added,
     return is_missing ? 127 : 126;
 }
 
-/* A file that is no program the kernel knows is read by a shell, as by
- * execvp(3). */
-static int spawn_as_script(const struct spawn *spawn_, pid_t *pid,
-                           int *exec_errno)
-{
-    static struct program shell = {.name = "/bin/sh", .path = "/bin/sh"};
-    struct spawn again = *spawn_;
-    size_t count = 0;
-    char **argv;
-    int errnum;
-
-    while (spawn_->argv[count])
-        count++;
-    argv = calloc(count + 3, sizeof(*argv));
-    if (!argv)
-        return ENOMEM;
-    argv[0] = (char *)(uintptr_t)shell.name;
-    argv[1] = (char *)(uintptr_t)spawn_->program->path;
-    for (size_t i = 1; i < count; i++)
-        argv[i + 1] = spawn_->argv[i];
-    again.program = &shell;
-    again.argv = argv;
-    errnum = spawn(&again, pid, exec_errno);
-    free(argv);
-    return errnum;
-}
-
 /* Kernels and settings that do not let a process be born in a cgroup. */
 static bool is_about_cgroup(int errnum)
 {
     return errnum != EAGAIN && errnum != ENOMEM;
 }
 
-int job_start(struct job *job, struct spawn *spawn_, size_t words_added,
-              bool *needs_no_cgroup, struct hf_error *error)
+int job_start(struct job *job, const struct guardian_orders *orders,
+              struct spawn *spawn, size_t words_added, bool *needs_no_cgroup,
+              struct hf_error *error)
 {
-    int exec_errno = 0;
+    int exec_errnum = 0;
     int errnum;
 
-    spawn_->cgroup_fd = job->tree.cgroup.fd;
-    errnum = spawn(spawn_, &job->pid, &exec_errno);
-    if (!errnum && exec_errno == ENOEXEC) {
-        while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
-        errnum = spawn_as_script(spawn_, &job->pid, &exec_errno);
-    }
+    job->grace = orders->grace;
+    spawn->cgroup_fd = job->tree.cgroup.fd;
+    errnum = guardian_start(&job->guardian, orders, spawn, &job->tree,
+                            &job->pid, &exec_errnum);
     *needs_no_cgroup =
-        errnum && spawn_->cgroup_fd >= 0 && is_about_cgroup(errnum);
+        errnum && spawn->cgroup_fd >= 0 && is_about_cgroup(errnum);
     if (*needs_no_cgroup) {
         say_step(job->say, "the job cannot be put into its cgroup (%s)",
                  strerror(errnum));
@@ -142,14 +111,12 @@ int job_start(struct job *job, struct spawn *spawn_, size_t words_added,
     if (errnum) {
         (void)hf_error_set_errno(error, HF_ERR_USAGE, errnum,
                                  "making a process for %s",
-                                 spawn_->program->path);
+                                 spawn->program->path);
         return 126;
     }
-    if (!exec_errno) {
-        job->tree.job = job->pid;
-        return 0;
-    }
-    while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    return tell_why(spawn_, exec_errno, words_added, error);
+    if (exec_errnum)
+        return tell_why(spawn, exec_errnum, words_added, error);
+    if (job->pid)
+        tree_set_job(&job->tree, job->pid);
+    return 0;
 }

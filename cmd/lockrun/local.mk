@@ -18,6 +18,11 @@ lockrun_SOURCES = \
 	cmd/lockrun/explain.c \
 	cmd/lockrun/explain.h \
 	cmd/lockrun/get_key.c \
+	cmd/lockrun/guardian.c \
+	cmd/lockrun/guardian.h \
+	cmd/lockrun/guardian_page.h \
+	cmd/lockrun/guardian_watch.c \
+	cmd/lockrun/guardian_watch.h \
 	cmd/lockrun/job.c \
 	cmd/lockrun/job.h \
 	cmd/lockrun/job_start.c \

@@ -6,9 +6,11 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The child calls a handful of functions, and builds paths. */
@@ -67,8 +69,9 @@ static int become_command(void *argument)
     const struct spawn *spawn = child->spawn;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
-    /* If lockrun is killed, so is its job. A second net only: programs that
-     * change their user lose it, and it reaches the first process alone. */
+    /* If the guardian is killed, so is its job. A second net only: programs
+     * that change their user lose it, and it reaches the first process alone.
+     */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != child->parent)
         _exit(127);
@@ -142,7 +145,7 @@ static long make_process(struct child *child, char *stack)
     return made < 0 ? -errno : made;
 }
 
-int spawn(const struct spawn *spawn, pid_t *pid, int *exec_errno)
+static int spawn_once(const struct spawn *spawn, pid_t *pid, int *exec_errno)
 {
     char stack[STACK_BYTES] __attribute__((aligned(16)));
     struct child child = {.spawn = spawn, .parent = getpid()};
@@ -153,4 +156,40 @@ int spawn(const struct spawn *spawn, pid_t *pid, int *exec_errno)
     *pid = (pid_t)made;
     *exec_errno = child.exec_errno;
     return 0;
+}
+
+static int spawn_as_script(const struct spawn *spawn, pid_t *pid,
+                           int *exec_errno)
+{
+    static struct program shell = {.name = "/bin/sh", .path = "/bin/sh"};
+    struct spawn again = *spawn;
+    size_t count = 0;
+    char **argv;
+    int errnum;
+
+    while (spawn->argv[count])
+        count++;
+    argv = calloc(count + 3, sizeof(*argv));
+    if (!argv)
+        return ENOMEM;
+    argv[0] = (char *)(uintptr_t)shell.name;
+    argv[1] = (char *)(uintptr_t)spawn->program->path;
+    for (size_t i = 1; i < count; i++)
+        argv[i + 1] = spawn->argv[i];
+    again.program = &shell;
+    again.argv = argv;
+    errnum = spawn_once(&again, pid, exec_errno);
+    free(argv);
+    return errnum;
+}
+
+int spawn_command(const struct spawn *spawn, pid_t *pid, int *exec_errno)
+{
+    int errnum = spawn_once(spawn, pid, exec_errno);
+
+    if (errnum || *exec_errno != ENOEXEC)
+        return errnum;
+    while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return spawn_as_script(spawn, pid, exec_errno);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the job's first process, without copying lockrun: the child borrows its
- * memory until it has become the command, and leaves word there if it could
- * not. Called by job.c alone.
+ * Makes the job's first process, without copying its maker: the child borrows
+ * that one's memory until it has become the command, and leaves word there if
+ * it could not. Called by guardian_watch.c alone.
  */
 #ifndef LOCKRUN_SPAWN_H
 #define LOCKRUN_SPAWN_H
@@ -30,8 +30,9 @@ struct spawn {
 /*
  * Returns 0 or the errno of making a process. On success *pid is a child, and
  * *exec_errno is 0 or tells why it could not become the command; then it is
- * about to end, or has, and is still to be waited for.
+ * about to end, or has, and is still to be waited for. A file that is no
+ * program the kernel knows is read by a shell, as by execvp(3).
  */
-int spawn(const struct spawn *spawn, pid_t *pid, int *exec_errno);
+int spawn_command(const struct spawn *spawn, pid_t *pid, int *exec_errno);
 
 #endif

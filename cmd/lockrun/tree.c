@@ -18,7 +18,7 @@ void tree_init(struct tree *tree)
 {
     siginfo_t info = {.si_pid = 0};
 
-    *tree = (struct tree){.cgroup = {.fd = -1}};
+    *tree = (struct tree){.cgroup = {.fd = -1}, .job_fd = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /*
      * A shell that ends with `exec lockrun` leaves us its children (those of a
@@ -28,8 +28,30 @@ void tree_init(struct tree *tree)
         (void)proc_children(getpid(), &tree->strangers);
 }
 
+void tree_take_over(struct tree *tree)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pids_clear(&tree->strangers);
+    tree->walk_is_known = false;
+}
+
+void tree_set_job(struct tree *tree, pid_t job)
+{
+    tree->job = job;
+    tree->job_fd = pidfd_open(job, 0);
+}
+
+void tree_forget_job(struct tree *tree)
+{
+    tree->job = 0;
+    if (tree->job_fd >= 0)
+        close(tree->job_fd);
+    tree->job_fd = -1;
+}
+
 void tree_clear(struct tree *tree)
 {
+    tree_forget_job(tree);
     if (tree->cgroup.fd >= 0)
         (void)cgroup_remove(&tree->cgroup);
     if (tree->cgroup.fd >= 0)
@@ -62,24 +84,37 @@ static void tell(const siginfo_t *info, struct tree_change *change)
     }
 }
 
+static void take_told(struct tree *tree)
+{
+    siginfo_t info;
+
+    if (!tree->told)
+        return;
+    (void)waitid(P_PID, (id_t)tree->told, &info, WEXITED | WNOHANG);
+    pids_remove(&tree->strangers, tree->told);
+    if (tree->told == tree->job)
+        tree_forget_job(tree);
+    if (tree->told == tree->guardian)
+        tree->guardian = 0;
+    tree->told = 0;
+}
+
 bool tree_next_change(struct tree *tree, struct tree_change *change)
 {
     siginfo_t info = {.si_pid = 0};
 
-    if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG)) {
+    take_told(tree);
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT)) {
         tree->has_children = false;
         return false;
     }
-    if (info.si_pid == 0) {
-        tree->has_children = true;
+    tree->has_children = true;
+    if (info.si_pid != 0)
+        tree->told = info.si_pid;
+    else if (waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG) ||
+             info.si_pid == 0)
         return false;
-    }
     tell(&info, change);
-    if (change->what == TREE_ENDED) {
-        pids_remove(&tree->strangers, change->pid);
-        if (change->pid == tree->job)
-            tree->job = 0;
-    }
     return true;
 }
 
@@ -96,11 +131,16 @@ static bool has_only_strangers(const struct tree *tree)
     return is_so;
 }
 
+bool tree_cgroup_is_gone(struct tree *tree)
+{
+    return tree->cgroup.fd < 0 || cgroup_remove(&tree->cgroup);
+}
+
 bool tree_is_gone(struct tree *tree)
 {
     if (tree->has_children && !has_only_strangers(tree))
         return false;
-    return tree->cgroup.fd < 0 || cgroup_remove(&tree->cgroup);
+    return tree_cgroup_is_gone(tree);
 }
 
 /* ---- who is there ----------------------------------------------------------
@@ -136,6 +176,7 @@ static void collect(struct tree *tree, struct pids *to)
     /* The list grows while it is walked: children of children. */
     for (size_t i = 0; is_listed && i < to->count; i++)
         (void)proc_children(to->list[i], to);
+    pids_remove(to, tree->guardian);
 }
 
 void tree_list(struct tree *tree, struct pids *to)
@@ -169,9 +210,6 @@ static bool is_ours(struct tree *tree, pid_t pid)
     bool is_member;
     int limit = tree_can_walk(tree) ? ANCESTORS_MAX : 0;
 
-    /* Not waited for, so its number cannot have been given away. */
-    if (pid == tree->job)
-        return true;
     for (int i = 0; i < limit && proc_about(at, &about); i++) {
         if (about.parent == self)
             return !pids_has(&tree->strangers, at);
@@ -187,12 +225,21 @@ static bool is_ours(struct tree *tree, pid_t pid)
     return is_member;
 }
 
+bool tree_signal_job(struct tree *tree, int number)
+{
+    return tree->job_fd < 0 ||
+           !pidfd_send_signal(tree->job_fd, number, NULL, 0) || errno != EPERM;
+}
+
 /* False: not permitted. */
 static bool signal_one(struct tree *tree, pid_t pid, int number)
 {
-    int fd = pidfd_open(pid, 0);
     bool is_permitted = true;
+    int fd;
 
+    if (pid == tree->job)
+        return tree_signal_job(tree, number);
+    fd = pidfd_open(pid, 0);
     if (fd < 0)
         return true;
     if (is_ours(tree, pid) && pidfd_send_signal(fd, number, NULL, 0))

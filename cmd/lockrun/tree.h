@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All that descends from the job: found, signalled, killed, and known to be
- * gone when the kernel says so. lockrun is the subreaper of what loses its
- * parents, so no process gets out of sight by setsid or a double fork; a cgroup
- * of the job's own, where one can be had, makes killing one blow. Knows nothing
- * of leases and of why. Rules in docs/internals/process-tree.md.
+ * gone when the kernel says so. lockrun and its guardian are subreapers of what
+ * loses its parents, so no process gets out of sight by setsid or a double
+ * fork; a cgroup of the job's own, where one can be had, makes killing one
+ * blow. Each of the two has one. Knows nothing of leases and of why. Rules in
+ * docs/internals/process-tree.md.
  */
 #ifndef LOCKRUN_TREE_H
 #define LOCKRUN_TREE_H
@@ -18,7 +19,10 @@
 struct tree {
     struct cgroup cgroup;  /* fd -1: none */
     struct pids strangers; /* children that lockrun was born with */
-    pid_t job;             /* our child, until its end is told; 0: none */
+    pid_t guardian;        /* a child that is no part of the job; 0: none */
+    pid_t job;             /* until its end is told; 0: none */
+    int job_fd;            /* pidfd of it, or -1 */
+    pid_t told;            /* has ended, and is waited for by the next look */
     bool has_children;     /* as waiting last told */
     bool can_walk;         /* /proc shows our processes */
     bool walk_is_known;
@@ -28,6 +32,12 @@ struct tree {
  */
 void tree_init(struct tree *tree);
 void tree_clear(struct tree *tree);
+/* In a child that shall look after the same tree, before the job is made. */
+void tree_take_over(struct tree *tree);
+/* The command's own process, whose end was not told yet. */
+void tree_set_job(struct tree *tree, pid_t job);
+/* Its end was told by another. */
+void tree_forget_job(struct tree *tree);
 
 /* What a child did; of any process that came to us. */
 struct tree_change {
@@ -36,7 +46,11 @@ struct tree_change {
     int status; /* ENDED: as a shell tells it, 128+n for a signal. STOPPED: n */
     bool by_signal;
 };
-/* Waits for nobody; takes what has ended. False: nothing more has happened. */
+/*
+ * Waits for nobody. What has ended is taken by the call after the one that told
+ * it: as long as its end was not told its number is nobody else's. False:
+ * nothing more has happened.
+ */
 bool tree_next_change(struct tree *tree, struct tree_change *change);
 
 /*
@@ -44,6 +58,8 @@ bool tree_next_change(struct tree *tree, struct tree_change *change);
  * told false. Removes the cgroup when it is so.
  */
 bool tree_is_gone(struct tree *tree);
+/* The same, of the cgroup alone: another has seen the last child go. */
+bool tree_cgroup_is_gone(struct tree *tree);
 
 /* Can its processes be found? Not where /proc is missing, or shows another pid
  * namespace; then only the command's own process and the cgroup are known. */
@@ -63,6 +79,8 @@ enum tree_whom {
  */
 void tree_signal(struct tree *tree, int number, enum tree_whom whom,
                  struct pids *refused);
+/* The command's own process alone. False: not permitted. */
+bool tree_signal_job(struct tree *tree, int number);
 /* Let those that stand still (stopped, frozen) go on. */
 void tree_wake(struct tree *tree);
 /* Kill all. To be called again until tree_is_gone: what was made meanwhile is

@@ -105,3 +105,17 @@ const char *hf_local_place(struct hf_transport *transport)
 {
     return ((struct hf_local *)transport)->place;
 }
+
+enum hf_local_lease hf_local_lease_stands(struct hf_sys *sys, int state_fd)
+{
+    bool has_ended;
+
+    if (hf_sqlite_lease_has_ended(sys, state_fd, &has_ended))
+        return HF_LOCAL_UNKNOWN;
+    return has_ended ? HF_LOCAL_ENDED : HF_LOCAL_STANDS;
+}
+
+int hf_local_job_gone(struct hf_sys *sys, int state_fd)
+{
+    return hf_sqlite_job_gone(sys, state_fd);
+}

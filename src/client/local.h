@@ -30,4 +30,18 @@ const char *hf_local_notice(struct hf_transport *transport);
 /* Path of the database in use; lives with the transport. */
 const char *hf_local_place(struct hf_transport *transport);
 
+/*
+ * For a process that has nothing of a session but its state file (of
+ * hf_session_state_fd), and may outlive who made it. They neither block nor ask
+ * the database.
+ */
+enum hf_local_lease {
+    HF_LOCAL_STANDS, /* nobody has taken it; it may have run out */
+    HF_LOCAL_ENDED,  /* taken by another, revoked, or given back */
+    HF_LOCAL_UNKNOWN
+};
+enum hf_local_lease hf_local_lease_stands(struct hf_sys *sys, int state_fd);
+/* As hf_session_job with HF_PHASE_GONE, its maker being dead. 0 or -errno. */
+int hf_local_job_gone(struct hf_sys *sys, int state_fd);
+
 #endif

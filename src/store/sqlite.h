@@ -44,4 +44,17 @@ enum hf_err hf_sqlite_place(uid_t uid, char *to, size_t size);
  */
 const char *hf_sqlite_notice(struct hf_store *store);
 
+/*
+ * Of an open session file (state_fd of a granted lease), in any process of this
+ * kernel, without the gate and the database. Both return 0 or -errno; -EBADMSG
+ * for a file that is damaged, -ESTALE for one that has no name any more and was
+ * not ended: it tells nothing.
+ *
+ * Has somebody ended the lease: taken it when it had lapsed, revoked it?
+ */
+int hf_sqlite_lease_has_ended(struct hf_sys *sys, int state_fd,
+                              bool *has_ended);
+/* Write HF_PHASE_GONE in place of the lease's maker, who is dead. */
+int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd);
+
 #endif

@@ -438,6 +438,60 @@ void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease)
     sq->sys->close(sq->sys, fd);
 }
 
+/* ---- without a store ----------------------------------------------------- */
+
+/* A page of whatever store; false: damaged. */
+static bool read_whole_page(struct hf_sys *sys, int fd, struct page *page,
+                            struct hf_sqlite_session_head *head,
+                            struct hf_sqlite_session_term *term)
+{
+    ssize_t got;
+
+    memset(page, 0, sizeof(*page));
+    got = sys->pread(sys, fd, page->bytes, sizeof(page->bytes), HEAD_AT);
+    memcpy(head, page->bytes, sizeof(*head));
+    memcpy(term, page->bytes + TERM_AT - HEAD_AT, sizeof(*term));
+    return got >= TERM_AT - HEAD_AT + (ssize_t)sizeof(*term) &&
+           head->magic == HEAD_MAGIC &&
+           head->cgroup_size < HF_SQLITE_CGROUP_MAX &&
+           head->sum == head_sum(head, page_cgroup(page)) &&
+           term->sum == term_sum(term);
+}
+
+int hf_sqlite_lease_has_ended(struct hf_sys *sys, int state_fd, bool *has_ended)
+{
+    struct hf_sqlite_session_head head;
+    struct hf_sqlite_session_term term;
+    struct stat about;
+    struct page page;
+    int got;
+
+    if (!read_whole_page(sys, state_fd, &page, &head, &term))
+        return -EBADMSG;
+    *has_ended = term.ended != 0;
+    if (*has_ended)
+        return 0;
+    got = sys->fstat(sys, state_fd, &about);
+    if (got)
+        return got;
+    return about.st_nlink == 0 ? -ESTALE : 0;
+}
+
+int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd)
+{
+    struct hf_sqlite_session_head head;
+    struct hf_sqlite_session_term term;
+    struct page page;
+    ssize_t put;
+
+    if (!read_whole_page(sys, state_fd, &page, &head, &term))
+        return -EBADMSG;
+    head.phase = HF_PHASE_GONE;
+    head.sum = head_sum(&head, page_cgroup(&page));
+    put = sys->pwrite(sys, state_fd, &head, sizeof(head), HEAD_AT);
+    return put < 0 ? (int)put : 0;
+}
+
 /* ---- notes -------------------------------------------------------------- */
 
 /* An entry; key and value follow, and zeros up to a multiple of 8. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockrun/guardian.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/lockrun/guardian_page.h"
+#include "cmd/lockrun/guardian_watch.h"
+
+/*
+ * Somebody stops the guardian alone: it is woken after this long. At once would
+ * quarrel with one who stops a whole tree, process by process.
+ */
+#define WAKE_AFTER hf_span_ms(1000)
+
+static struct guardian_page *make_page(const struct guardian_limits *limits)
+{
+    struct guardian_page *page =
+        mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        return NULL;
+    page->term_at = limits->term_at.ns;
+    page->kill_at = limits->kill_at.ns;
+    return page;
+}
+
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+           info.si_pid == pid;
+}
+
+static void reap(struct guardian *guardian)
+{
+    while (guardian->pid && waitpid(guardian->pid, NULL, 0) < 0 &&
+           errno == EINTR)
+        continue;
+    guardian->pid = 0;
+}
+
+/* SIGCHLD is blocked; whoever looks for changes next looks at them all. */
+static void wait_for_start(const struct guardian *guardian)
+{
+    sigset_t child;
+
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    while (guardian->page->stage == GUARDIAN_STARTING &&
+           !has_ended(guardian->pid))
+        (void)sigwaitinfo(&child, NULL);
+}
+
+int guardian_start(struct guardian *guardian,
+                   const struct guardian_orders *orders,
+                   const struct spawn *spawn_, struct tree *tree, pid_t *job,
+                   int *exec_errnum)
+{
+    struct guardian_page *page = make_page(&orders->limits);
+    pid_t lockrun = getpid();
+    int errnum;
+
+    *job = 0;
+    *exec_errnum = 0;
+    if (!page)
+        return ENOMEM;
+    *guardian = (struct guardian){.page = page, .stopped_at = HF_TIME_NEVER};
+    guardian->pid = fork();
+    if (guardian->pid == 0)
+        guardian_watch(page, orders, spawn_, tree, lockrun);
+    if (guardian->pid < 0) {
+        errnum = errno;
+        guardian->pid = 0;
+        guardian_clear(guardian);
+        return errnum;
+    }
+    tree->guardian = guardian->pid;
+    wait_for_start(guardian);
+    if (page->stage == GUARDIAN_STARTED) {
+        *job = page->job;
+    } else if (page->stage == GUARDIAN_FAILED) {
+        errnum = page->spawn_errnum;
+        *exec_errnum = page->exec_errnum;
+        tree->guardian = 0;
+        guardian_clear(guardian);
+        return errnum;
+    }
+    return 0;
+}
+
+void guardian_clear(struct guardian *guardian)
+{
+    reap(guardian);
+    if (guardian->page)
+        munmap(guardian->page, sizeof(*guardian->page));
+    guardian->page = NULL;
+}
+
+bool guardian_next_change(struct guardian *guardian, struct tree_change *change)
+{
+    uint64_t told = guardian->page ? guardian->page->change : 0;
+
+    if (told == guardian->seen)
+        return false;
+    guardian->seen = told;
+    *change = (struct tree_change){
+        .pid = guardian->page->job,
+        .what = told >> 16 & 0xff,
+        .status = (int)(told & 0xffff),
+    };
+    return true;
+}
+
+bool guardian_is_there(const struct guardian *guardian)
+{
+    return guardian->pid != 0 || guardian_saw_all_gone(guardian);
+}
+
+bool guardian_saw_all_gone(const struct guardian *guardian)
+{
+    return guardian->page && guardian->page->is_gone;
+}
+
+bool guardian_has_asked(const struct guardian *guardian)
+{
+    return guardian->page && guardian->page->deed != GUARDIAN_DID_NOTHING;
+}
+
+bool guardian_has_killed(const struct guardian *guardian)
+{
+    return guardian->page && guardian->page->deed == GUARDIAN_KILLED;
+}
+
+void guardian_changed(struct guardian *guardian,
+                      const struct tree_change *change, struct hf_time now)
+{
+    switch (change->what) {
+    case TREE_ENDED:
+        guardian->pid = 0;
+        guardian->stopped_at = HF_TIME_NEVER;
+        break;
+    case TREE_STOPPED:
+        guardian->stopped_at = now;
+        break;
+    case TREE_WENT_ON:
+        guardian->stopped_at = HF_TIME_NEVER;
+        break;
+    }
+}
+
+struct hf_time guardian_wake_at(const struct guardian *guardian)
+{
+    return hf_time_add(guardian->stopped_at, WAKE_AFTER);
+}
+
+void guardian_tick(struct guardian *guardian, struct hf_time now)
+{
+    if (!guardian->pid || !hf_time_reached(guardian_wake_at(guardian), now))
+        return;
+    guardian->stopped_at = HF_TIME_NEVER;
+    (void)kill(guardian->pid, SIGCONT);
+}
+
+void guardian_set_limits(struct guardian *guardian,
+                         const struct guardian_limits *limits)
+{
+    if (!guardian->page)
+        return;
+    guardian->page->term_at = limits->term_at.ns;
+    guardian->page->kill_at = limits->kill_at.ns;
+}
+
+void guardian_note_asked(struct guardian *guardian)
+{
+    if (guardian->page)
+        guardian->page->has_asked = true;
+}

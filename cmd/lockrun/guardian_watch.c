@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/lockrun/guardian_watch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/local.h"
+#include "cmd/lockrun/proc.h"
+
+/* lockrun asks the job to end when that is due; so long after, we do. */
+#define ASK_AFTER hf_span_ms(100)
+/* Later than this after the time that was asked for is late: we stood still. */
+#define LATE hf_span_ms(20)
+/*
+ * Who woke late and finds the deadline past lets lockrun ask the store first.
+ * The longer two only while the session file says that nobody has taken the
+ * lease, which is looked at every LOOK_AFTER.
+ */
+#define PATIENCE hf_span_ms(25)
+#define PATIENCE_STOPPED hf_span_ms(250)
+#define PATIENCE_SLOW hf_span_ms(1000)
+#define LOOK_AFTER hf_span_ms(5)
+/* How soon a killed tree is looked through again; later, if that takes long. */
+#define RETRY_AFTER hf_span_ms(20)
+#define RETRY_SLOW_AFTER hf_span_ms(1000)
+#define SLOW_AFTER hf_span_ms(5000)
+
+struct guard {
+    struct guardian_page *page;
+    const struct guardian_orders *orders;
+    struct tree *tree;
+    pid_t lockrun;
+    int lockrun_fd; /* pidfd; -1: it is dead */
+    int signal_fd;
+    int events_fd; /* of the cgroup, once our children are gone; -1 */
+    uint64_t changes;
+    bool has_news; /* for lockrun */
+
+    struct hf_time now;
+    struct hf_time woke_late_at; /* the last time; the past: never */
+    bool stands_still;           /* the command was stopped */
+    bool is_asked;               /* by us */
+    bool is_killed;
+    struct hf_time kill_at; /* once asked */
+    struct hf_time retry_at;
+    struct hf_time slow_at;
+};
+
+/* ---- telling lockrun -------------------------------------------------------
+ */
+
+static void notify(struct guard *guard)
+{
+    guard->has_news = false;
+    if (guard->lockrun_fd >= 0)
+        (void)pidfd_send_signal(guard->lockrun_fd, SIGCHLD, NULL, 0);
+}
+
+static void tell_change(struct guard *guard, const struct tree_change *change)
+{
+    guard->changes++;
+    guard->page->change = guard->changes << 24 | (uint64_t)change->what << 16 |
+                          ((uint64_t)change->status & 0xffff);
+    guard->has_news = true;
+}
+
+static void did(struct guard *guard, enum guardian_deed deed)
+{
+    guard->page->deed = deed;
+    guard->has_news = true;
+}
+
+/* ---- at the start ---------------------------------------------------------
+ */
+
+/* Close all but these, which are in rising order. */
+static void close_all_but(const int *kept, size_t count)
+{
+    unsigned int from = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i] < 0)
+            continue;
+        if ((unsigned int)kept[i] > from)
+            (void)close_range(from, (unsigned int)kept[i] - 1, 0);
+        from = (unsigned int)kept[i] + 1;
+    }
+    (void)close_range(from, ~0U, 0);
+}
+
+static void sort(int *numbers, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0 && numbers[j - 1] > numbers[j]; j--) {
+            int former = numbers[j];
+
+            numbers[j] = numbers[j - 1];
+            numbers[j - 1] = former;
+        }
+    }
+}
+
+/* Away from everything that is the caller's. */
+static void leave(const struct guard *guard)
+{
+    int kept[] = {guard->orders->state_fd, guard->signal_fd,
+                  guard->tree->cgroup.fd};
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    (void)setsid();
+    (void)!chdir("/");
+    prctl(PR_SET_NAME, "holdfast-guard");
+    sort(kept, sizeof(kept) / sizeof(kept[0]));
+    close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
+    /* Nothing that is opened later shall stand where messages would go. */
+    if (open("/dev/null", O_RDWR | O_CLOEXEC) == 0) {
+        (void)dup3(0, STDOUT_FILENO, O_CLOEXEC);
+        (void)dup3(0, STDERR_FILENO, O_CLOEXEC);
+    }
+}
+
+/* Is there a job to watch? */
+static bool start(struct guard *guard, const struct spawn *spawn_)
+{
+    struct guardian_page *page = guard->page;
+    bool is_started;
+
+    page->spawn_errnum = spawn_command(spawn_, &page->job, &page->exec_errnum);
+    is_started = !page->spawn_errnum && !page->exec_errnum;
+    if (!page->spawn_errnum && page->exec_errnum)
+        (void)waitpid(page->job, NULL, 0);
+    if (is_started)
+        tree_set_job(guard->tree, page->job);
+    page->stage = is_started ? GUARDIAN_STARTED : GUARDIAN_FAILED;
+    if (getppid() == guard->lockrun)
+        (void)kill(guard->lockrun, SIGCHLD);
+    return is_started;
+}
+
+/* ---- ending the job --------------------------------------------------------
+ */
+
+static void ask(struct guard *guard, struct hf_time kill_at)
+{
+    struct pids refused = {.list = NULL};
+
+    guard->is_asked = true;
+    guard->kill_at = kill_at;
+    tree_signal(guard->tree, SIGTERM, TREE_ALL, &refused);
+    tree_wake(guard->tree);
+    pids_clear(&refused);
+    did(guard, GUARDIAN_ASKED);
+}
+
+static void kill_all(struct guard *guard)
+{
+    struct pids refused = {.list = NULL};
+    bool is_slow;
+
+    if (!guard->is_killed) {
+        guard->slow_at = hf_time_add(guard->now, SLOW_AFTER);
+        did(guard, GUARDIAN_KILLED);
+    }
+    guard->is_killed = true;
+    is_slow = hf_time_reached(guard->slow_at, guard->now);
+    guard->retry_at =
+        hf_time_add(guard->now, is_slow ? RETRY_SLOW_AFTER : RETRY_AFTER);
+    tree_kill(guard->tree, &refused);
+    pids_clear(&refused);
+}
+
+/* ---- the deadline ----------------------------------------------------------
+ */
+
+static bool lockrun_is_stopped(const struct guard *guard)
+{
+    struct proc_about about;
+
+    return !tree_can_walk(guard->tree) || !proc_about(guard->lockrun, &about) ||
+           about.state == 'T' || about.state == 't';
+}
+
+/*
+ * The deadline is past. If we have only just come to know, for we did not run
+ * when it came, others did not run either: lockrun is about to ask the store.
+ * What nobody has taken it renews, and the deadline moves.
+ */
+static bool may_wait(struct guard *guard)
+{
+    struct hf_sys *sys = guard->orders->sys;
+    struct hf_span patience = PATIENCE;
+
+    /* A store that is elsewhere can have given the key to somebody. */
+    if (guard->orders->state_fd < 0)
+        return false;
+    switch (hf_local_lease_stands(sys, guard->orders->state_fd)) {
+    case HF_LOCAL_ENDED:
+        return false;
+    case HF_LOCAL_STANDS:
+        patience = lockrun_is_stopped(guard) ? PATIENCE_STOPPED : PATIENCE_SLOW;
+        break;
+    case HF_LOCAL_UNKNOWN:
+        break;
+    }
+    return !hf_time_reached(hf_time_add(guard->woke_late_at, patience),
+                            guard->now);
+}
+
+/* When is the job asked to end? NEVER while it stands still: it would run. */
+static struct hf_time ask_at(const struct guard *guard)
+{
+    struct hf_time at = {guard->page->term_at};
+
+    if (guard->is_asked || guard->page->has_asked || guard->stands_still)
+        return HF_TIME_NEVER;
+    if (at.ns < guard->woke_late_at.ns)
+        at = guard->woke_late_at;
+    return hf_time_add(at, ASK_AFTER);
+}
+
+static struct hf_time kill_due(const struct guard *guard)
+{
+    struct hf_time at = {guard->page->kill_at};
+
+    return guard->is_asked ? hf_time_min(at, guard->kill_at) : at;
+}
+
+/* Returns when to look again. */
+static struct hf_time judge(struct guard *guard)
+{
+    struct hf_time kill_at;
+
+    if (guard->lockrun_fd < 0 && !guard->is_asked && !guard->is_killed)
+        ask(guard, hf_time_min(hf_time_add(guard->now, guard->orders->grace),
+                               kill_due(guard)));
+    if (guard->is_killed) {
+        if (hf_time_reached(guard->retry_at, guard->now))
+            kill_all(guard);
+        return guard->retry_at;
+    }
+    kill_at = kill_due(guard);
+    if (hf_time_reached(kill_at, guard->now)) {
+        if (guard->lockrun_fd >= 0 && may_wait(guard))
+            return hf_time_add(guard->now, LOOK_AFTER);
+        kill_all(guard);
+        return guard->retry_at;
+    }
+    if (hf_time_reached(ask_at(guard), guard->now))
+        ask(guard, kill_at);
+    return hf_time_min(kill_due(guard), ask_at(guard));
+}
+
+/* ---- the loop --------------------------------------------------------------
+ */
+
+/* Take what happened. Is anything left? */
+static bool look(struct guard *guard)
+{
+    struct tree *tree = guard->tree;
+    struct tree_change change;
+
+    while (tree_next_change(tree, &change)) {
+        if (change.pid != guard->page->job)
+            continue;
+        guard->stands_still = change.what == TREE_STOPPED;
+        tell_change(guard, &change);
+    }
+    if (tree->has_children)
+        return true;
+    if (tree->cgroup.fd < 0 || cgroup_is_empty(&tree->cgroup))
+        return false;
+    if (guard->events_fd < 0)
+        guard->events_fd = cgroup_events_fd(&tree->cgroup);
+    return true;
+}
+
+static void wait_until(struct guard *guard, struct hf_time at)
+{
+    struct hf_sys *sys = guard->orders->sys;
+    struct pollfd ready[] = {
+        {.fd = guard->signal_fd, .events = POLLIN},
+        {.fd = guard->lockrun_fd, .events = POLLIN},
+        {.fd = guard->events_fd, .events = POLLPRI},
+    };
+    struct signalfd_siginfo info;
+    struct hf_span left;
+    struct timespec limit;
+
+    left = hf_time_since(at, sys->steady(sys));
+    if (left.ns < 0)
+        left.ns = 0;
+    limit = (struct timespec){.tv_sec = left.ns / 1000000000,
+                              .tv_nsec = left.ns % 1000000000};
+    (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
+    guard->now = sys->steady(sys);
+    if (hf_time_reached(hf_time_add(at, LATE), guard->now))
+        guard->woke_late_at = guard->now;
+    while (read(guard->signal_fd, &info, sizeof(info)) > 0)
+        continue;
+    if (ready[1].revents) {
+        close(guard->lockrun_fd);
+        guard->lockrun_fd = -1;
+    }
+}
+
+/* ---- the end ---------------------------------------------------------------
+ */
+
+static void finish(struct guard *guard)
+{
+    struct hf_sys *sys = guard->orders->sys;
+    int state_fd = guard->orders->state_fd;
+    bool is_orphan = guard->lockrun_fd < 0;
+
+    /* An empty cgroup, and none, are the kernel's own word to the store. */
+    if (is_orphan && guard->tree->cgroup.fd >= 0)
+        (void)cgroup_remove(&guard->tree->cgroup);
+    if (state_fd >= 0 && (is_orphan || guard->tree->cgroup.fd < 0))
+        (void)hf_local_job_gone(sys, state_fd);
+    guard->page->is_gone = true;
+    notify(guard);
+}
+
+void guardian_watch(struct guardian_page *page,
+                    const struct guardian_orders *orders,
+                    const struct spawn *spawn_, struct tree *tree,
+                    pid_t lockrun)
+{
+    struct guard guard = {
+        .page = page,
+        .orders = orders,
+        .tree = tree,
+        .lockrun = lockrun,
+        .signal_fd = spawn_->signals->fd,
+        .events_fd = -1,
+        .woke_late_at = {INT64_MIN / 2},
+    };
+
+    tree_take_over(tree);
+    if (getppid() != lockrun || !start(&guard, spawn_))
+        _exit(0);
+    leave(&guard);
+    guard.lockrun_fd = pidfd_open(lockrun, 0);
+    /* It was opened while lockrun lived, if that lives now. */
+    if (getppid() != lockrun && guard.lockrun_fd >= 0) {
+        close(guard.lockrun_fd);
+        guard.lockrun_fd = -1;
+    }
+    guard.now = orders->sys->steady(orders->sys);
+    while (look(&guard)) {
+        struct hf_time at = judge(&guard);
+
+        if (guard.has_news)
+            notify(&guard);
+        wait_until(&guard, at);
+    }
+    finish(&guard);
+    _exit(0);
+}
