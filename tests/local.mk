@@ -21,7 +21,7 @@ HF_LOCAL_LIBS = src/client/libhf_client.a src/service/libhf_service.a \
 	src/core/libhf_core.a src/store/libhf_sqlite.a $(HF_STORE_LIBS)
 HF_EXTERN_LIBS = $(SQLITE_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)
 
-EXTRA_DIST += tests/run tests/arch tests/fence tests/quality
+EXTRA_DIST += tests/run tests/arch tests/fence tests/peers tests/quality
 
 # Rules of the tree that no compiler checks.
 SUITES += arch
