@@ -13,6 +13,8 @@ src_store_libhf_sqlite_a_SOURCES = \
 	src/store/sqlite.c \
 	src/store/sqlite.h \
 	src/store/sqlite_aside.c \
+	src/store/sqlite_cgroup.c \
+	src/store/sqlite_cgroup.h \
 	src/store/sqlite_edit.c \
 	src/store/sqlite_edit.h \
 	src/store/sqlite_fs.c \

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/sqlite_cgroup.h"
 #include "store/sqlite_place.h"
 
 #define HEAD_MAGIC UINT64_C(0x4846534553530001)
-#define CGROUP2_MAGIC UINT64_C(0x63677270)
 
 /* Where what begins; the first bytes are the client's. */
 enum {
@@ -56,13 +56,12 @@ struct page {
     uint8_t bytes[NOTE_AT - HEAD_AT];
 };
 
-static bool read_page(struct hf_sqlite *sq, int fd, struct page *page)
+static bool read_page(struct hf_sys *sys, int fd, struct page *page)
 {
     ssize_t got;
 
     memset(page, 0, sizeof(*page));
-    got =
-        sq->sys->pread(sq->sys, fd, page->bytes, sizeof(page->bytes), HEAD_AT);
+    got = sys->pread(sys, fd, page->bytes, sizeof(page->bytes), HEAD_AT);
     return got >=
            TERM_AT - HEAD_AT + (ssize_t)sizeof(struct hf_sqlite_session_term);
 }
@@ -93,7 +92,7 @@ bool hf_sqlite_session_origin(struct hf_sqlite *sq, int fd, uint8_t id[16],
     struct hf_sqlite_session session = {.is_there = true};
     struct page page;
 
-    if (read_page(sq, fd, &page))
+    if (read_page(sq->sys, fd, &page))
         parse_page(&page, &session);
     if (!session.is_whole)
         return false;
@@ -118,92 +117,8 @@ void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
     struct page page;
 
     *session = (struct hf_sqlite_session){.is_there = true};
-    if (read_page(sq, fd, &page))
+    if (read_page(sq->sys, fd, &page))
         parse_ours(sq, &page, session);
-}
-
-/* ---- cgroups ------------------------------------------------------------ */
-
-/* Path of the folder above; false for none. */
-static bool parent_of(const char *path, char *to, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (!slash || slash == path || (size_t)(slash - path) >= size)
-        return false;
-    memcpy(to, path, (size_t)(slash - path));
-    to[slash - path] = '\0';
-    return true;
-}
-
-/*
- * Numbers of the folder and the one above it: a path alone means another
- * folder in another cgroup namespace.
- */
-static void identify_cgroup(struct hf_sqlite *sq, const char *path,
-                            struct hf_sqlite_session_head *head)
-{
-    char parent[HF_SQLITE_CGROUP_MAX];
-    struct stat own;
-    struct stat above;
-
-    if (!parent_of(path, parent, sizeof(parent)) ||
-        sq->sys->lstat(sq->sys, AT_FDCWD, path, &own) ||
-        sq->sys->lstat(sq->sys, AT_FDCWD, parent, &above))
-        return;
-    head->cgroup_ino = own.st_ino;
-    head->cgroup_parent_ino = above.st_ino;
-}
-
-static bool is_same_parent(struct hf_sqlite *sq, const char *path,
-                           uint64_t parent_ino)
-{
-    char parent[HF_SQLITE_CGROUP_MAX];
-    struct stat about;
-    uint64_t magic = 0;
-    int fd;
-
-    if (!parent_ino || !parent_of(path, parent, sizeof(parent)))
-        return false;
-    fd = sq->sys->open(sq->sys, AT_FDCWD, parent,
-                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (fd < 0)
-        return false;
-    if (sq->sys->fs_type(sq->sys, fd, &magic) ||
-        sq->sys->fstat(sq->sys, fd, &about))
-        magic = 0;
-    sq->sys->close(sq->sys, fd);
-    return magic == CGROUP2_MAGIC && about.st_ino == parent_ino;
-}
-
-/* Does the kernel say that nothing lives in the job's own cgroup? */
-static bool cgroup_is_empty(struct hf_sqlite *sq, const char *path,
-                            const struct hf_sqlite_session_head *head)
-{
-    char events[HF_SQLITE_CGROUP_MAX + 16];
-    struct stat about;
-    char text[256];
-    ssize_t got;
-    int fd;
-
-    if (!head->cgroup_size ||
-        !is_same_parent(sq, path, head->cgroup_parent_ino))
-        return false;
-    got = sq->sys->lstat(sq->sys, AT_FDCWD, path, &about);
-    if (got == -ENOENT || (!got && about.st_ino != head->cgroup_ino))
-        return true;
-    if (got)
-        return false;
-    snprintf(events, sizeof(events), "%s/cgroup.events", path);
-    fd = sq->sys->open(sq->sys, AT_FDCWD, events, O_RDONLY | O_NOFOLLOW, 0);
-    if (fd < 0)
-        return false;
-    got = sq->sys->pread(sq->sys, fd, text, sizeof(text) - 1, 0);
-    sq->sys->close(sq->sys, fd);
-    if (got < 0)
-        return false;
-    text[got] = '\0';
-    return strstr(text, "populated 0") != NULL;
 }
 
 /* ---- proof -------------------------------------------------------------- */
@@ -216,7 +131,7 @@ static enum hf_lease_proof prove(struct hf_sqlite *sq, int fd,
     struct page page;
 
     /* Read behind the lock: whoever had it writes nothing any more. */
-    if (read_page(sq, fd, &page))
+    if (read_page(sq->sys, fd, &page))
         parse_ours(sq, &page, session);
     if (locked == -EWOULDBLOCK)
         return HF_PROOF_LIVES;
@@ -231,8 +146,9 @@ static enum hf_lease_proof prove(struct hf_sqlite *sq, int fd,
     case HF_PHASE_STARTED:
         break;
     }
-    return cgroup_is_empty(sq, page_cgroup(&page), head) ? HF_PROOF_DEAD
-                                                         : HF_PROOF_NONE;
+    return hf_sqlite_cgroup_is_empty(sq, page_cgroup(&page), head)
+               ? HF_PROOF_DEAD
+               : HF_PROOF_NONE;
 }
 
 enum hf_err hf_sqlite_session_open(struct hf_sqlite *sq, hf_lease_id lease,
@@ -288,7 +204,7 @@ static size_t fill_head(struct hf_sqlite *sq,
     /* Too long a path is like none: no proof then. */
     if (size && size < HF_SQLITE_CGROUP_MAX) {
         head.cgroup_size = (uint32_t)size;
-        identify_cgroup(sq, lease->cgroup, &head);
+        hf_sqlite_cgroup_identify(sq, lease->cgroup, &head);
         memcpy(page->bytes + CGROUP_AT - HEAD_AT, lease->cgroup, size);
     }
     head.sum = head_sum(&head, page_cgroup(page));
@@ -419,6 +335,26 @@ bool hf_sqlite_session_is_lost(struct hf_sqlite *sq,
             named.st_ino != ours.st_ino);
 }
 
+void hf_sqlite_session_stop(struct hf_sqlite *sq, hf_lease_id lease)
+{
+    struct hf_sqlite_session session = {.is_whole = false};
+    struct hf_error ignored;
+    struct stat about;
+    struct page page;
+    int fd;
+
+    if (hf_sqlite_session_open(sq, lease, &fd, &ignored) || fd < 0)
+        return;
+    if (read_page(sq->sys, fd, &page))
+        parse_ours(sq, &page, &session);
+    if (session.is_whole && session.head.phase == HF_PHASE_STARTED &&
+        !memcmp(session.head.boot, sq->boot, sizeof(session.head.boot)) &&
+        !sq->sys->fstat(sq->sys, fd, &about))
+        hf_sqlite_cgroup_kill(sq, page_cgroup(&page), &session.head,
+                              about.st_uid);
+    sq->sys->close(sq->sys, fd);
+}
+
 void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease)
 {
     char name[HF_SQLITE_SESSION_NAME];
@@ -440,35 +376,26 @@ void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease)
 
 /* ---- without a store ----------------------------------------------------- */
 
-/* A page of whatever store; false: damaged. */
-static bool read_whole_page(struct hf_sys *sys, int fd, struct page *page,
-                            struct hf_sqlite_session_head *head,
-                            struct hf_sqlite_session_term *term)
+/* Of whatever store. */
+static bool read_any(struct hf_sys *sys, int fd, struct page *page,
+                     struct hf_sqlite_session *session)
 {
-    ssize_t got;
-
-    memset(page, 0, sizeof(*page));
-    got = sys->pread(sys, fd, page->bytes, sizeof(page->bytes), HEAD_AT);
-    memcpy(head, page->bytes, sizeof(*head));
-    memcpy(term, page->bytes + TERM_AT - HEAD_AT, sizeof(*term));
-    return got >= TERM_AT - HEAD_AT + (ssize_t)sizeof(*term) &&
-           head->magic == HEAD_MAGIC &&
-           head->cgroup_size < HF_SQLITE_CGROUP_MAX &&
-           head->sum == head_sum(head, page_cgroup(page)) &&
-           term->sum == term_sum(term);
+    *session = (struct hf_sqlite_session){.is_there = true};
+    if (read_page(sys, fd, page))
+        parse_page(page, session);
+    return session->is_whole;
 }
 
 int hf_sqlite_lease_has_ended(struct hf_sys *sys, int state_fd, bool *has_ended)
 {
-    struct hf_sqlite_session_head head;
-    struct hf_sqlite_session_term term;
+    struct hf_sqlite_session session;
     struct stat about;
     struct page page;
     int got;
 
-    if (!read_whole_page(sys, state_fd, &page, &head, &term))
+    if (!read_any(sys, state_fd, &page, &session))
         return -EBADMSG;
-    *has_ended = term.ended != 0;
+    *has_ended = session.term.ended != 0;
     if (*has_ended)
         return 0;
     got = sys->fstat(sys, state_fd, &about);
@@ -479,16 +406,16 @@ int hf_sqlite_lease_has_ended(struct hf_sys *sys, int state_fd, bool *has_ended)
 
 int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd)
 {
-    struct hf_sqlite_session_head head;
-    struct hf_sqlite_session_term term;
+    struct hf_sqlite_session session;
+    struct hf_sqlite_session_head *head = &session.head;
     struct page page;
     ssize_t put;
 
-    if (!read_whole_page(sys, state_fd, &page, &head, &term))
+    if (!read_any(sys, state_fd, &page, &session))
         return -EBADMSG;
-    head.phase = HF_PHASE_GONE;
-    head.sum = head_sum(&head, page_cgroup(&page));
-    put = sys->pwrite(sys, state_fd, &head, sizeof(head), HEAD_AT);
+    head->phase = HF_PHASE_GONE;
+    head->sum = head_sum(head, page_cgroup(&page));
+    put = sys->pwrite(sys, state_fd, head, sizeof(*head), HEAD_AT);
     return put < 0 ? (int)put : 0;
 }
 

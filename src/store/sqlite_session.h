@@ -100,6 +100,12 @@ void hf_sqlite_session_prove(struct hf_sqlite *sq, hf_lease_id lease,
 /* The same of an open file that may have no name any more. */
 void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
                                   struct hf_sqlite_session *session);
+/*
+ * The lease has run out, and somebody is about to take what it had: kill what
+ * lives in the cgroup of its job, if it has one of its own. Blocks until that
+ * is empty, a second at most.
+ */
+void hf_sqlite_session_stop(struct hf_sqlite *sq, hf_lease_id lease);
 /* The lease is gone: say so in the file, for whoever has it open, and remove
  * it. */
 void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease);

@@ -49,6 +49,9 @@ static enum hf_err judge(struct hf_sqlite_edit *edit, struct judged **judged,
     err = hf_sqlite_lease_is_over(edit->sq, id, edit->now, &is_over, error);
     if (err || !is_over)
         return err;
+    /* Its job is gone by now, unless all that was to see to that was killed or
+     * stands still. */
+    hf_sqlite_session_stop(edit->sq, id);
     err = hf_sqlite_edit_revision(edit, error);
     return err ? err : hf_sqlite_edit_remove_lease(edit, id, error);
 }
