@@ -53,24 +53,17 @@ enum outcome { RIGHT, HOLE, UNCLEAR, LEFT_OUT };
 static enum outcome outcome_of(const struct pause_report *report,
                                enum pause_trial trial)
 {
-    enum pause_fate fate = report->found[trial].fate;
+    static const enum outcome outcomes[][PAUSE_FATE_COUNT] = {
+        /* not tried, taken, refused, unclear */
+        [PAUSE_MUST_TAKE] = {LEFT_OUT, RIGHT, UNCLEAR, UNCLEAR},
+        [PAUSE_MUST_TAKE_ONCE] = {LEFT_OUT, RIGHT, UNCLEAR, UNCLEAR},
+        [PAUSE_MUST_REFUSE] = {LEFT_OUT, HOLE, RIGHT, UNCLEAR},
+        [PAUSE_MUST_FAIL] = {LEFT_OUT, HOLE, RIGHT, RIGHT},
+        [PAUSE_MUST_NOTE] = {LEFT_OUT, RIGHT, RIGHT, RIGHT},
+    };
 
-    if (fate == PAUSE_NOT_TRIED)
-        return LEFT_OUT;
-    switch (pause_trial_must(trial, report->is_strict)) {
-    case PAUSE_MUST_TAKE:
-    case PAUSE_MUST_TAKE_ONCE:
-        return fate == PAUSE_TAKEN ? RIGHT : UNCLEAR;
-    case PAUSE_MUST_REFUSE:
-        if (fate == PAUSE_TAKEN)
-            return HOLE;
-        return fate == PAUSE_REFUSED ? RIGHT : UNCLEAR;
-    case PAUSE_MUST_FAIL:
-        return fate == PAUSE_TAKEN ? HOLE : RIGHT;
-    case PAUSE_MUST_NOTE:
-        return RIGHT;
-    }
-    hf_assert(false);
+    return outcomes[pause_trial_must(trial, report->is_strict)]
+                   [report->found[trial].fate];
 }
 
 /* The first trial of that outcome; COUNT: none. */
@@ -107,18 +100,11 @@ enum pause_verdict pause_report_verdict(const struct pause_report *report)
     return PAUSE_FENCED;
 }
 
-static const char *verdict_word(enum pause_verdict verdict)
-{
-    switch (verdict) {
-    case PAUSE_FENCED:
-        return "FENCED";
-    case PAUSE_NOT_FENCED:
-        return "NOT FENCED";
-    case PAUSE_INCONCLUSIVE:
-        return "INCONCLUSIVE";
-    }
-    hf_assert(false);
-}
+static const char *const verdict_words[] = {
+    [PAUSE_FENCED] = "FENCED",
+    [PAUSE_NOT_FENCED] = "NOT FENCED",
+    [PAUSE_INCONCLUSIVE] = "INCONCLUSIVE",
+};
 
 void pause_report_sentence(const struct pause_report *report,
                            struct hf_buf *out)
@@ -128,7 +114,7 @@ void pause_report_sentence(const struct pause_report *report,
     enum pause_trial unclear = first_of(report, UNCLEAR);
     const char *why;
 
-    hf_buf_printf(out, "%s: ", verdict_word(verdict));
+    hf_buf_printf(out, "%s: ", verdict_words[verdict]);
     switch (verdict) {
     case PAUSE_FENCED:
         why = report->found[PAUSE_POINTS].why;
@@ -165,35 +151,19 @@ void pause_report_sentence(const struct pause_report *report,
 /* ---- text
  * --------------------------------------------------------------------- */
 
-static const char *fate_word(enum pause_fate fate)
-{
-    switch (fate) {
-    case PAUSE_NOT_TRIED:
-        return "not tried";
-    case PAUSE_TAKEN:
-        return "taken";
-    case PAUSE_REFUSED:
-        return "refused";
-    case PAUSE_UNCLEAR:
-        return "failed";
-    }
-    hf_assert(false);
-}
+static const char *const fate_words[PAUSE_FATE_COUNT] = {
+    [PAUSE_NOT_TRIED] = "not tried",
+    [PAUSE_TAKEN] = "taken",
+    [PAUSE_REFUSED] = "refused",
+    [PAUSE_UNCLEAR] = "failed",
+};
 
-static const char *outcome_word(enum outcome outcome)
-{
-    switch (outcome) {
-    case RIGHT:
-        return "right";
-    case HOLE:
-        return "HOLE";
-    case UNCLEAR:
-        return "UNCLEAR";
-    case LEFT_OUT:
-        return "-";
-    }
-    hf_assert(false);
-}
+static const char *const outcome_words[] = {
+    [RIGHT] = "right",
+    [HOLE] = "HOLE",
+    [UNCLEAR] = "UNCLEAR",
+    [LEFT_OUT] = "-",
+};
 
 void pause_report_text(const struct pause_report *report, struct hf_buf *out)
 {
@@ -201,8 +171,8 @@ void pause_report_text(const struct pause_report *report, struct hf_buf *out)
         const struct pause_found *found = &report->found[i];
 
         hf_buf_printf(out, "%-7s  %-9s  %s",
-                      outcome_word(outcome_of(report, (enum pause_trial)i)),
-                      fate_word(found->fate), trials[i].what);
+                      outcome_words[outcome_of(report, (enum pause_trial)i)],
+                      fate_words[found->fate], trials[i].what);
         if (found->why[0]) {
             hf_buf_add_str(out, ": ");
             hf_escape_add(out, found->why, strlen(found->why));
@@ -234,7 +204,7 @@ static void add_trial_json(const struct pause_report *report,
                  must == PAUSE_MUST_NOTE   ? "either"
                  : must == PAUSE_MUST_TAKE ? "be taken"
                                            : "be refused");
-    hf_json_text(json, "was", fate_word(found->fate));
+    hf_json_text(json, "was", fate_words[found->fate]);
     if (found->was_tried) {
         hf_json_i64(json, "status", found->status);
         hf_json_i64(json, "at_ms", in_ms(found->at));
@@ -256,7 +226,7 @@ void pause_report_json(const struct pause_report *report, struct hf_buf *out)
     pause_report_sentence(report, &sentence);
     hf_json_begin(&json, out);
     hf_json_object(&json, NULL);
-    hf_json_text(&json, "verdict", verdict_word(pause_report_verdict(report)));
+    hf_json_text(&json, "verdict", verdict_words[pause_report_verdict(report)]);
     hf_json_text(&json, "sentence", sentence.failed ? "" : sentence.data);
     hf_json_text(&json, "key", report->key);
     hf_json_text(&json, "write", report->write_line);
@@ -335,7 +305,7 @@ static void add_case(const struct pause_report *report, enum pause_trial trial,
 
         hf_buf_printf(out, "<%s message=\"", tag);
         add_xml(out, trials[trial].what);
-        hf_buf_printf(out, ": %s", fate_word(found->fate));
+        hf_buf_printf(out, ": %s", fate_words[found->fate]);
         if (found->why[0]) {
             hf_buf_add_str(out, ": ");
             add_xml(out, found->why);

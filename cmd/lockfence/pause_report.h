@@ -32,7 +32,8 @@ enum pause_fate {
     PAUSE_NOT_TRIED,
     PAUSE_TAKEN,
     PAUSE_REFUSED,
-    PAUSE_UNCLEAR /* it failed, and not by the resource's refusal */
+    PAUSE_UNCLEAR, /* it failed, and not by the resource's refusal */
+    PAUSE_FATE_COUNT
 };
 
 enum pause_verdict { PAUSE_FENCED, PAUSE_NOT_FENCED, PAUSE_INCONCLUSIVE };

@@ -121,24 +121,17 @@ enum hf_err command_s3_status(const struct lockfence_run *run)
 /* ---- probe
  * ------------------------------------------------------------------- */
 
-static const char *result_word(enum hf_s3_probe_result result)
-{
-    switch (result) {
-    case HF_S3_PROBE_NOT_TRIED:
-        return "not tried";
-    case HF_S3_PROBE_PASSED:
-        return "yes";
-    case HF_S3_PROBE_FAILED:
-        return "NO";
-    }
-    hf_assert(false);
-}
+static const char *const result_words[] = {
+    [HF_S3_PROBE_NOT_TRIED] = "not tried",
+    [HF_S3_PROBE_PASSED] = "yes",
+    [HF_S3_PROBE_FAILED] = "NO",
+};
 
 static void print_probe(const struct hf_s3_probe *probe, bool is_fence,
                         struct hf_buf *out)
 {
     for (int i = 0; i < HF_S3_PROBE_COUNT; i++)
-        hf_buf_printf(out, "%-9s  %s\n", result_word(probe->results[i]),
+        hf_buf_printf(out, "%-9s  %s\n", result_words[probe->results[i]],
                       hf_s3_probe_wanted((enum hf_s3_probe_case)i));
     if (!is_fence)
         return;

@@ -26,7 +26,7 @@ static enum hf_err run_command(enum lockfence_command command,
     case LOCKFENCE_COMMAND_COUNT:
         break;
     }
-    hf_assert(false);
+    return hf_error_set(run->error, HF_ERR_INTERNAL, "no such command");
 }
 
 int main(int argc, char **argv)

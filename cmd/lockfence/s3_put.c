@@ -124,7 +124,7 @@ static enum hf_err raise_guard(const struct lockfence_run *run,
     enum hf_err failed = hf_s3_put_id(run->sys, id, run->error);
 
     if (!failed)
-        failed = hf_s3_guard_bytes(claim, id, &bytes, run->error);
+        failed = hf_s3_guard_bytes(run->sys, claim, id, &bytes, run->error);
     if (failed)
         return failed;
     failed = hf_s3_put(s3, &put, &result, run->error);

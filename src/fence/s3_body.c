@@ -202,8 +202,9 @@ enum hf_err hf_s3_bytes_take(struct hf_sys *sys, const char *path,
     return failed;
 }
 
-enum hf_err hf_s3_bytes_make(struct hf_s3_bytes *bytes, const char *data,
-                             size_t size, struct hf_error *error)
+enum hf_err hf_s3_bytes_make(struct hf_sys *sys, struct hf_s3_bytes *bytes,
+                             const char *data, size_t size,
+                             struct hf_error *error)
 {
     struct hf_s3_bytes made = {.body = {.fd = -1, .pause_fd = -1}};
 
@@ -211,7 +212,7 @@ enum hf_err hf_s3_bytes_make(struct hf_s3_bytes *bytes, const char *data,
     if (hf_buf_add(&made.tail, data, size))
         return hf_error_set(error, made.tail.failed, "no room for the bytes");
     *bytes = made;
-    return hash_all(NULL, bytes, error);
+    return hash_all(sys, bytes, error);
 }
 
 void hf_s3_bytes_clear(struct hf_sys *sys, struct hf_s3_bytes *bytes)

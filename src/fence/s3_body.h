@@ -59,8 +59,9 @@ enum hf_err hf_s3_bytes_stamp(struct hf_sys *sys, struct hf_s3_bytes *bytes,
                               const char *put, struct hf_error *error);
 
 /* Bytes that are made here: the tail alone. Errors: NOMEM, USAGE. */
-enum hf_err hf_s3_bytes_make(struct hf_s3_bytes *bytes, const char *data,
-                             size_t size, struct hf_error *error);
+enum hf_err hf_s3_bytes_make(struct hf_sys *sys, struct hf_s3_bytes *bytes,
+                             const char *data, size_t size,
+                             struct hf_error *error);
 
 void hf_s3_bytes_clear(struct hf_sys *sys, struct hf_s3_bytes *bytes);
 

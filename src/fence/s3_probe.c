@@ -100,8 +100,8 @@ static enum hf_err try_write(struct prober *prober, struct hf_s3 *s3,
     struct hf_s3_bytes bytes;
     struct hf_s3_answer answer;
     const char *found;
-    enum hf_err failed =
-        hf_s3_bytes_make(&bytes, attempt->text, strlen(attempt->text), error);
+    enum hf_err failed = hf_s3_bytes_make(hf_s3_sys(s3), &bytes, attempt->text,
+                                          strlen(attempt->text), error);
 
     if (failed)
         return failed;

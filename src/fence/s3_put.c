@@ -206,7 +206,8 @@ enum hf_err hf_s3_put(struct hf_s3 *s3, const struct hf_s3_put *put,
     return give_up(&attempt, error);
 }
 
-enum hf_err hf_s3_guard_bytes(const struct hf_fence_claim *claim,
+enum hf_err hf_s3_guard_bytes(struct hf_sys *sys,
+                              const struct hf_fence_claim *claim,
                               const char *id, struct hf_s3_bytes *bytes,
                               struct hf_error *error)
 {
@@ -227,7 +228,7 @@ enum hf_err hf_s3_guard_bytes(const struct hf_fence_claim *claim,
     if (failed)
         hf_error_set(error, failed, "no memory for the guard object");
     else
-        failed = hf_s3_bytes_make(bytes, text.data, text.size, error);
+        failed = hf_s3_bytes_make(sys, bytes, text.data, text.size, error);
     hf_buf_clear(&text);
     return failed;
 }

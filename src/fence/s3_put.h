@@ -42,7 +42,8 @@ enum hf_err hf_s3_put(struct hf_s3 *s3, const struct hf_s3_put *put,
                       struct hf_s3_put_result *result, struct hf_error *error);
 
 /* The bytes of a guard object: no two puts have the same. Errors: NOMEM. */
-enum hf_err hf_s3_guard_bytes(const struct hf_fence_claim *claim,
+enum hf_err hf_s3_guard_bytes(struct hf_sys *sys,
+                              const struct hf_fence_claim *claim,
                               const char *id, struct hf_s3_bytes *bytes,
                               struct hf_error *error);
 
