@@ -101,6 +101,22 @@ static int start_job(struct run *run)
     return status;
 }
 
+static void tell_renewed(const struct run *run)
+{
+    const struct hf_class *rules = hf_session_rules(run->session);
+
+    if (run->stood.ns < STOOD_STILL.ns) {
+        say_step(&run->say, "the lease is renewed again");
+        return;
+    }
+    say(&run->say,
+        "lockrun stood still for %s (a stop, or too much load), beyond the end "
+        "of the lease of %s; nobody has taken it, so the job goes on. A longer "
+        "--ttl bears longer stops: class %s allows %s",
+        hf_duration_print(hf_span_ms(run->stood.ns / 1000000)).text, run->key,
+        rules->name, hf_duration_print(hf_span_ms(rules->ttl_max_ms)).text);
+}
+
 static void hear(struct run *run, enum hf_news news)
 {
     const struct hf_deadline *deadline = hf_session_deadline(run->session);
@@ -114,7 +130,7 @@ static void hear(struct run *run, enum hf_news news)
                  hf_session_error(run->session)->text);
         break;
     case HF_NEWS_RENEWED:
-        say_step(&run->say, "the lease is renewed again");
+        tell_renewed(run);
         break;
     case HF_NEWS_TERM:
         left = hf_time_since(hf_deadline_kill_at(deadline), run->now);
@@ -165,7 +181,7 @@ static void take_signals(struct run *run)
         if (arrived.number == SIGCHLD)
             has_child_news = true;
         else
-            job_signal(&run->job, &arrived);
+            job_signal(&run->job, &arrived, run->now);
     }
     run_turn(run);
     if (has_child_news || run->job.events_fd >= 0)
@@ -175,6 +191,18 @@ static void take_signals(struct run *run)
         run_turn(run);
         job_look(&run->job, run->now);
     }
+}
+
+static void tell_of_guardian(struct run *run)
+{
+    if (run->told_of_guardian || !run->job.was_guarded)
+        return;
+    run->told_of_guardian = true;
+    say(&run->say,
+        "lockrun stood still (stopped, or stuck) when the lease of %s ran out: "
+        "its guardian has %s the job",
+        run->key,
+        guardian_has_killed(&run->job.guardian) ? "killed" : "asked to end");
 }
 
 static void check_max_run(struct run *run)
@@ -205,6 +233,7 @@ static void attend_job(struct run *run)
         run_wait(run, hf_time_min(job_wake_at(&run->job), run->max_run_at),
                  run->job.events_fd);
         take_signals(run);
+        tell_of_guardian(run);
     }
 }
 
@@ -243,9 +272,14 @@ static void give_back(struct run *run)
         say_step(&run->say, "gave the key back");
 }
 
+static bool is_lost(const struct run *run)
+{
+    return run->job.was_guarded || hf_session_is_lost(run->session);
+}
+
 static int status_of(const struct run *run)
 {
-    if (hf_session_is_lost(run->session))
+    if (is_lost(run))
         return hf_err_status(HF_ERR_LOST);
     return run->is_over_max_run ? STATUS_MAX_RUN : run->job.status;
 }
@@ -268,8 +302,7 @@ int run_job(struct run *run)
     status = status_of(run);
     if (run->job.is_gone) {
         give_back(run);
-        if (status == hf_err_status(HF_ERR_LOST) &&
-            hf_session_is_lost(run->session))
+        if (is_lost(run))
             say(&run->say, "the job was stopped");
     } else {
         say(&run->say,

@@ -37,12 +37,19 @@ static bool has_ended(pid_t pid)
            info.si_pid == pid;
 }
 
+/* It is about to end by itself, if nobody stops it. */
 static void reap(struct guardian *guardian)
 {
-    while (guardian->pid && waitpid(guardian->pid, NULL, 0) < 0 &&
-           errno == EINTR)
-        continue;
-    guardian->pid = 0;
+    int status = 0;
+
+    while (guardian->pid) {
+        pid_t got = waitpid(guardian->pid, &status, WUNTRACED);
+
+        if (got == guardian->pid && WIFSTOPPED(status))
+            (void)kill(guardian->pid, SIGCONT);
+        else if (got >= 0 || errno != EINTR)
+            guardian->pid = 0;
+    }
 }
 
 /* SIGCHLD is blocked; whoever looks for changes next looks at them all. */
@@ -88,6 +95,7 @@ int guardian_start(struct guardian *guardian,
         errnum = page->spawn_errnum;
         *exec_errnum = page->exec_errnum;
         tree->guardian = 0;
+        reap(guardian);
         guardian_clear(guardian);
         return errnum;
     }
@@ -96,7 +104,8 @@ int guardian_start(struct guardian *guardian,
 
 void guardian_clear(struct guardian *guardian)
 {
-    reap(guardian);
+    if (guardian_saw_all_gone(guardian))
+        reap(guardian);
     if (guardian->page)
         munmap(guardian->page, sizeof(*guardian->page));
     guardian->page = NULL;
@@ -135,6 +144,15 @@ bool guardian_has_asked(const struct guardian *guardian)
 bool guardian_has_killed(const struct guardian *guardian)
 {
     return guardian->page && guardian->page->deed == GUARDIAN_KILLED;
+}
+
+bool guardian_got(const struct guardian *guardian, int number, pid_t sender,
+                  struct hf_time since)
+{
+    uint64_t wanted = (uint64_t)sender << 8 | (uint64_t)number;
+
+    return guardian->page && guardian->page->got == wanted &&
+           guardian->page->got_at >= since.ns;
 }
 
 void guardian_changed(struct guardian *guardian,

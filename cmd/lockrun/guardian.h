@@ -50,8 +50,8 @@ int guardian_start(struct guardian *guardian,
                    const struct guardian_orders *orders,
                    const struct spawn *spawn, struct tree *tree, pid_t *job,
                    int *exec_errnum);
-/* Waits for it to end, if it has not: it does once nothing of the job is left,
- * or lockrun is gone. */
+/* Waits for its end if it has seen the last of the job go. If not it stays, and
+ * ends what is left of the job when lockrun is gone. */
 void guardian_clear(struct guardian *guardian);
 
 /* What the command did. False: nothing that was not told. */
@@ -65,6 +65,11 @@ bool guardian_saw_all_gone(const struct guardian *guardian);
 /* It asked the job to end, or killed it, because nothing was heard of us. */
 bool guardian_has_asked(const struct guardian *guardian);
 bool guardian_has_killed(const struct guardian *guardian);
+
+/* Did somebody send `number` to the guardian too, from process `sender`, since
+ * `since`? That is outside of the job's process group and session. */
+bool guardian_got(const struct guardian *guardian, int number, pid_t sender,
+                  struct hf_time since);
 
 /* Waiting told a change of the guardian itself. */
 void guardian_changed(struct guardian *guardian,

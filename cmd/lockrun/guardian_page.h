@@ -39,6 +39,9 @@ struct guardian_page {
     _Atomic uint64_t change;
     /* The kernel says that nothing of the job is left. */
     _Atomic bool is_gone;
+    /* The last signal that it was sent, from whom (shifted by 8), and when. */
+    _Atomic uint64_t got;
+    _Atomic int64_t got_at;
 
     /* lockrun's. The steady clock. */
     _Atomic int64_t term_at;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockrun/guardian_watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -29,6 +32,11 @@
 #define RETRY_AFTER hf_span_ms(20)
 #define RETRY_SLOW_AFTER hf_span_ms(1000)
 #define SLOW_AFTER hf_span_ms(5000)
+
+/* Not with "lockrun" in it: who kills those by name shall not kill both. */
+#define NAME "holdfast-guard"
+/* No kernel takes longer arguments. */
+enum { WORDS_BYTES_MAX = 1 << 26 };
 
 struct guard {
     struct guardian_page *page;
@@ -78,6 +86,17 @@ static void did(struct guard *guard, enum guardian_deed deed)
 /* ---- at the start ---------------------------------------------------------
  */
 
+/* A kernel before 5.9 has no call for it. */
+static void close_from_to(unsigned int first, unsigned int last)
+{
+    unsigned int most = (unsigned int)sysconf(_SC_OPEN_MAX) - 1;
+
+    if (first > last || !close_range(first, last, 0))
+        return;
+    for (unsigned int fd = first; fd <= last && fd <= most; fd++)
+        close((int)fd);
+}
+
 /* Close all but these, which are in rising order. */
 static void close_all_but(const int *kept, size_t count)
 {
@@ -86,11 +105,32 @@ static void close_all_but(const int *kept, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (kept[i] < 0)
             continue;
-        if ((unsigned int)kept[i] > from)
-            (void)close_range(from, (unsigned int)kept[i] - 1, 0);
+        if (kept[i] > 0)
+            close_from_to(from, (unsigned int)kept[i] - 1);
         from = (unsigned int)kept[i] + 1;
     }
-    (void)close_range(from, ~0U, 0);
+    close_from_to(from, ~0U);
+}
+
+/*
+ * What ps shows instead of lockrun's own words, so that whoever looks for
+ * lockrun by these finds lockrun. The words lie one behind the other, before
+ * the environment; this is a copy of them.
+ */
+static void rename_self(pid_t job)
+{
+    char *first = program_invocation_name;
+    char *end = environ[0];
+    char text[64];
+    size_t size;
+
+    prctl(PR_SET_NAME, NAME);
+    if (!end || end <= first || end - first > WORDS_BYTES_MAX)
+        return;
+    memset(first, 0, (size_t)(end - first));
+    snprintf(text, sizeof(text), NAME " of pid %d", (int)job);
+    size = strnlen(text, (size_t)(end - first) - 1);
+    memcpy(first, text, size);
 }
 
 static void sort(int *numbers, size_t count)
@@ -116,7 +156,7 @@ static void leave(const struct guard *guard)
     sigprocmask(SIG_BLOCK, &all, NULL);
     (void)setsid();
     (void)!chdir("/");
-    prctl(PR_SET_NAME, "holdfast-guard");
+    rename_self(guard->page->job);
     sort(kept, sizeof(kept) / sizeof(kept[0]));
     close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
     /* Nothing that is opened later shall stand where messages would go. */
@@ -136,8 +176,6 @@ static bool start(struct guard *guard, const struct spawn *spawn_)
     is_started = !page->spawn_errnum && !page->exec_errnum;
     if (!page->spawn_errnum && page->exec_errnum)
         (void)waitpid(page->job, NULL, 0);
-    if (is_started)
-        tree_set_job(guard->tree, page->job);
     page->stage = is_started ? GUARDIAN_STARTED : GUARDIAN_FAILED;
     if (getppid() == guard->lockrun)
         (void)kill(guard->lockrun, SIGCHLD);
@@ -281,6 +319,19 @@ static bool look(struct guard *guard)
     return true;
 }
 
+/* None of them does anything to us; lockrun may want to know. */
+static void drain_signals(struct guard *guard)
+{
+    struct signalfd_siginfo info;
+
+    while (read(guard->signal_fd, &info, sizeof(info)) > 0) {
+        if (info.ssi_signo == SIGCHLD)
+            continue;
+        guard->page->got_at = guard->now.ns;
+        guard->page->got = (uint64_t)info.ssi_pid << 8 | info.ssi_signo;
+    }
+}
+
 static void wait_until(struct guard *guard, struct hf_time at)
 {
     struct hf_sys *sys = guard->orders->sys;
@@ -289,7 +340,6 @@ static void wait_until(struct guard *guard, struct hf_time at)
         {.fd = guard->lockrun_fd, .events = POLLIN},
         {.fd = guard->events_fd, .events = POLLPRI},
     };
-    struct signalfd_siginfo info;
     struct hf_span left;
     struct timespec limit;
 
@@ -302,8 +352,7 @@ static void wait_until(struct guard *guard, struct hf_time at)
     guard->now = sys->steady(sys);
     if (hf_time_reached(hf_time_add(at, LATE), guard->now))
         guard->woke_late_at = guard->now;
-    while (read(guard->signal_fd, &info, sizeof(info)) > 0)
-        continue;
+    drain_signals(guard);
     if (ready[1].revents) {
         close(guard->lockrun_fd);
         guard->lockrun_fd = -1;
@@ -347,6 +396,7 @@ void guardian_watch(struct guardian_page *page,
     if (getppid() != lockrun || !start(&guard, spawn_))
         _exit(0);
     leave(&guard);
+    tree_set_job(tree, page->job);
     guard.lockrun_fd = pidfd_open(lockrun, 0);
     /* It was opened while lockrun lived, if that lives now. */
     if (getppid() != lockrun && guard.lockrun_fd >= 0) {

@@ -17,6 +17,10 @@
  * told of. */
 #define RETRY_AFTER hf_span_ms(20)
 #define RETRY_STUCK_AFTER hf_span_ms(1000)
+/* A signal that may have been sent to every process of ours is forwarded so
+ * much later, unless the guardian has got it as well, by a little before. */
+#define HELD_FOR hf_span_ms(20)
+#define GOT_WITHIN hf_span_ms(1000)
 /* So many processes are named in one message. */
 enum { NAMED_MAX = 5, NAMES_BYTES = 1024 };
 
@@ -29,6 +33,7 @@ void job_init(struct job *job, const struct say *say)
         .stuck_at = HF_TIME_NEVER,
         .give_up_at = HF_TIME_NEVER,
         .leftovers_at = HF_TIME_NEVER,
+        .held_at = HF_TIME_NEVER,
         .events_fd = -1,
         .guardian = {.stopped_at = HF_TIME_NEVER},
     };
@@ -170,7 +175,50 @@ static void go_on(struct job *job)
         tree_wake(&job->tree);
 }
 
-void job_signal(struct job *job, const struct arrived *arrived)
+static void pass_on(struct job *job, int number)
+{
+    job->passed_on = number;
+    job->was_told_to_end =
+        job->was_told_to_end || number == SIGTERM || number == SIGINT;
+    if (!tree_signal_job(&job->tree, number)) {
+        struct pids refused = {.list = NULL};
+
+        pids_add(&refused, job->pid);
+        tell_refused(job, &refused);
+    }
+}
+
+/*
+ * A manager of services sends what ends them to each process of ours; then the
+ * guardian gets it as well, which no process group reaches, and the job is not
+ * sent it a second time. Its turn may come after ours.
+ */
+static bool may_reach_all(int number)
+{
+    return number == SIGTERM || number == SIGHUP || number == SIGINT;
+}
+
+static void let_go_of_held(struct job *job)
+{
+    int number = job->held.number;
+    bool reached_all = guardian_got(&job->guardian, number, job->held.sender,
+                                    hf_time_sub(job->held_at, GOT_WITHIN));
+    char name[16];
+
+    if (job->held_at.ns == INT64_MAX)
+        return;
+    job->held_at = HF_TIME_NEVER;
+    if (reached_all)
+        say_step(job->say, "%s was sent to all of the job",
+                 signal_name(number, name));
+    else if (job->has_ended)
+        signal_all(job, number, TREE_ALL);
+    else
+        pass_on(job, number);
+}
+
+void job_signal(struct job *job, const struct arrived *arrived,
+                struct hf_time now)
 {
     int number = arrived->number;
     char name[16];
@@ -179,6 +227,7 @@ void job_signal(struct job *job, const struct arrived *arrived)
         return;
     say_step(job->say, "got %s%s", signal_name(number, name),
              arrived->reached_group ? ", which the job got too" : "");
+    let_go_of_held(job);
     if (job->has_ended) {
         signal_all(job, number,
                    arrived->reached_group ? TREE_OTHER_GROUPS : TREE_ALL);
@@ -188,16 +237,11 @@ void job_signal(struct job *job, const struct arrived *arrived)
         return;
     if (number == SIGCONT) {
         go_on(job);
-        return;
-    }
-    job->passed_on = number;
-    job->was_told_to_end =
-        job->was_told_to_end || number == SIGTERM || number == SIGINT;
-    if (!tree_signal_job(&job->tree, number)) {
-        struct pids refused = {.list = NULL};
-
-        pids_add(&refused, job->pid);
-        tell_refused(job, &refused);
+    } else if (may_reach_all(number)) {
+        job->held = *arrived;
+        job->held_at = hf_time_add(now, HELD_FOR);
+    } else {
+        pass_on(job, number);
     }
 }
 
@@ -363,7 +407,7 @@ struct hf_time job_wake_at(const struct job *job)
 
     if (job->is_gone || job->given_up)
         return at;
-    at = guardian_wake_at(&job->guardian);
+    at = hf_time_min(job->held_at, guardian_wake_at(&job->guardian));
     if (job->is_asked && !job->is_killed)
         at = hf_time_min(at, job->kill_at);
     if (job->is_killed) {
@@ -377,6 +421,8 @@ struct hf_time job_wake_at(const struct job *job)
 void job_tick(struct job *job, struct hf_time now)
 {
     guardian_tick(&job->guardian, now);
+    if (hf_time_reached(job->held_at, now))
+        let_go_of_held(job);
     if (job->is_asked && !job->is_killed && hf_time_reached(job->kill_at, now))
         job_kill(job, HF_TIME_NEVER, now);
     if (job->is_killed && hf_time_reached(job->retry_at, now)) {

@@ -42,6 +42,8 @@ struct job {
 
     struct hf_time leftovers_at; /* once ended: say who is left */
     int events_fd;               /* then: of the cgroup; -1 */
+    struct arrived held;         /* to be forwarded at: */
+    struct hf_time held_at;      /* NEVER: there is none */
     int passed_on; /* the last signal that was forwarded to the command */
     bool was_told_to_end; /* TERM or INT was */
 
@@ -74,7 +76,8 @@ int job_start(struct job *job, const struct guardian_orders *orders,
 void job_set_limits(struct job *job, const struct guardian_limits *limits);
 
 /* A signal to lockrun (other than SIGCHLD). */
-void job_signal(struct job *job, const struct arrived *arrived);
+void job_signal(struct job *job, const struct arrived *arrived,
+                struct hf_time now);
 /* SIGCHLD came, or the cgroup has news: what has happened? */
 void job_look(struct job *job, struct hf_time now);
 /* Ask all of it to end, once; kill it at `kill_at` (NEVER: at job_kill). */

@@ -41,6 +41,8 @@ void run_wait(struct run *run, struct hf_time at, int events_fd)
     limit = (struct timespec){.tv_sec = left.ns / 1000000000,
                               .tv_nsec = left.ns % 1000000000};
     (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
+    run_turn(run);
+    run->stood = hf_time_since(run->now, at);
 }
 
 static void tell_notice(struct run *run)

@@ -70,7 +70,8 @@ bool signals_next(struct signals *signals, struct arrived *arrived)
         if (number == SIGPIPE && info.ssi_pid == (uint32_t)getpid())
             continue;
         *arrived = (struct arrived){.number = number,
-                                    .reached_group = reached_group(&info)};
+                                    .reached_group = reached_group(&info),
+                                    .sender = (pid_t)info.ssi_pid};
         return true;
     }
     return false;

@@ -21,6 +21,7 @@ struct arrived {
     /* The kernel sent it to the whole foreground process group (a key of the
      * terminal, a hangup, a new size): the job has it already. */
     bool reached_group;
+    pid_t sender; /* 0: the kernel, or one of another pid namespace */
 };
 
 /*
