@@ -24,7 +24,8 @@ void hf_sqlite_edit_begin(struct hf_sqlite_edit *edit, struct hf_sqlite *sq,
         .sq = sq,
         .arena = arena,
         .now = sq->sys->steady(sq->sys),
-        .last = max_u64(max_u64(sq->meta.revision, sq->head.highest), sq->seen),
+        .last = max_u64(max_u64(sq->meta.revision, sq->meta.floor),
+                        max_u64(sq->head.highest, sq->seen)),
     };
 }
 
@@ -75,6 +76,28 @@ enum hf_err hf_sqlite_edit_revision(struct hf_sqlite_edit *edit,
 bool hf_sqlite_edit_has_changes(const struct hf_sqlite_edit *edit)
 {
     return edit->written != 0;
+}
+
+/*
+ * An epoch comes into use: durable before the transaction that brings it, so
+ * that it is known whatever may be lost later.
+ */
+enum hf_err hf_sqlite_edit_epoch(struct hf_sqlite_edit *edit, uint32_t epoch,
+                                 struct hf_error *error)
+{
+    struct hf_sqlite *sq = edit->sq;
+    struct hf_sqlite_mark mark = sq->mark;
+    enum hf_err err;
+
+    if (epoch <= mark.epoch_min)
+        return HF_ERR_OK;
+    mark.epoch_min = epoch;
+    err = hf_sqlite_mark_write(sq, &mark, error);
+    if (err)
+        return err;
+    sq->head.epoch_min = epoch;
+    sq->meta.epoch_min = epoch;
+    return HF_ERR_OK;
 }
 
 /* ---- leases that the edit touches ------------------------------------------

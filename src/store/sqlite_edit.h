@@ -63,6 +63,10 @@ void hf_sqlite_edit_begin(struct hf_sqlite_edit *edit, struct hf_sqlite *sq,
 enum hf_err hf_sqlite_edit_revision(struct hf_sqlite_edit *edit,
                                     struct hf_error *error);
 
+/* Raise epoch_min to `epoch`, if it is lower. Errors as above. */
+enum hf_err hf_sqlite_edit_epoch(struct hf_sqlite_edit *edit, uint32_t epoch,
+                                 struct hf_error *error);
+
 /*
  * Put one key. *is_refused: the lease is not there. UNAVAILABLE also when the
  * store may not grant yet (see the quarantine in embedded-store.md).

@@ -29,7 +29,8 @@ struct plan {
     bool is_this_boot; /* something was issued under this kernel */
     bool is_first;     /* nothing at all was here before */
     bool jumps;        /* revisions begin above the bound */
-    bool raises;       /* the epoch is raised */
+    bool raises;       /* the epoch is raised: */
+    bool is_before;    /* for the database is from before a raise */
     uint8_t id[16];
     uint8_t census[16];
     uint64_t known; /* no revision above is known of */
@@ -160,8 +161,11 @@ static void look(struct hf_sqlite *sq, struct plan *plan)
  * have been. With neither, the clock must be ahead for certain, or the epoch is
  * raised. A store that remembers nothing at all may be the successor of one
  * whose every file was deleted, and whose revisions had got ahead of the clock:
- * by the bound's hour after a boot, and by a minute for each head lost since. It
- * begins two hours ahead.
+ * by the bound's hour after a boot, and by a minute for each head lost since.
+ * It begins two hours ahead.
+ *
+ * A state from before a raise raises it again: what it has at some revision may
+ * not be what was issued under that number since.
  */
 static enum hf_err find_floor(struct hf_sqlite *sq, struct plan *plan,
                               struct hf_error *error)
@@ -169,8 +173,8 @@ static enum hf_err find_floor(struct hf_sqlite *sq, struct plan *plan,
     uint64_t clock = hf_sqlite_clock(sq);
 
     plan->floor = plan->known;
-    plan->jumps = !(plan->head_now && plan->mark_ok &&
-                    is_same(sq->mark.boot, sq->boot));
+    plan->jumps =
+        !(plan->head_now && plan->mark_ok && is_same(sq->mark.boot, sq->boot));
     if (plan->jumps)
         plan->floor = max_u64(plan->floor, clock);
     if (plan->is_first)
@@ -182,6 +186,9 @@ static enum hf_err find_floor(struct hf_sqlite *sq, struct plan *plan,
         plan->floor = max_u64(plan->floor, sq->mark.bound);
     plan->raises = !plan->mark_ok && !plan->is_first && !plan->head_now &&
                    !(sq->sys->wall_is_trusted(sq->sys) && clock > plan->known);
+    plan->is_before = plan->db_ok && sq->meta.epoch_min < plan->epoch_min &&
+                      !(plan->head_now && plan->is_current);
+    plan->raises = plan->raises || plan->is_before;
     if (plan->raises)
         plan->epoch_min++;
     if (plan->epoch_min > EPOCH_MAX)
@@ -300,6 +307,7 @@ static enum hf_err mend_database(struct hf_sqlite *sq, struct plan *plan,
     memcpy(sq->meta.id, plan->id, sizeof(plan->id));
     memcpy(sq->meta.boot, sq->boot, sizeof(sq->boot));
     sq->meta.epoch_min = (uint32_t)plan->epoch_min;
+    sq->meta.floor = max_u64(sq->meta.floor, plan->floor);
     /* 0 in a new one: nothing was issued yet. */
     if (!plan->is_first)
         sq->meta.revision =
@@ -398,7 +406,12 @@ static void tell(struct hf_sqlite *sq, const struct plan *plan)
                        "%s had been removed: a new one has %llu running "
                        "sessions",
                        path, sessions);
-    if (plan->raises)
+    if (plan->is_before)
+        hf_sqlite_note(sq,
+                       "%s is from before its epoch was raised: the epoch is "
+                       "%llu now",
+                       path, (unsigned long long)plan->epoch_min);
+    else if (plan->raises)
         hf_sqlite_note(sq,
                        "the mark beside %s was lost and the clock cannot be "
                        "trusted: the epoch is %llu now",

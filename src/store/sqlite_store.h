@@ -41,7 +41,8 @@ struct hf_sqlite_meta {
     uint32_t epoch_min;
     uint8_t id[16];
     uint8_t boot[HF_BOOT_ID_SIZE];
-    uint64_t revision;  /* newest */
+    uint64_t revision;  /* newest; 0: none was issued yet */
+    uint64_t floor;     /* all that are issued are above it */
     uint64_t compacted; /* history up to here may have gaps */
     uint64_t leases;    /* how many have a row */
     uint64_t watches;   /* how many registrations there are */

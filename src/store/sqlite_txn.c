@@ -475,6 +475,8 @@ static void run(struct hf_sqlite *sq, struct hf_store_request *request,
         return;
     }
     if (!err && hf_sqlite_edit_has_changes(&edit))
+        err = hf_sqlite_edit_epoch(&edit, request->epoch, error);
+    if (!err && hf_sqlite_edit_has_changes(&edit))
         err = hf_sqlite_edit_commit(&edit, &is_unknown, error);
     else
         hf_sqlite_edit_abort(&edit);
