@@ -5,6 +5,7 @@ sqlite_programs = \
 	tests/unit/test_sqlite_gate \
 	tests/unit/test_sqlite_loss \
 	tests/unit/test_sqlite_mark \
+	tests/unit/test_sqlite_place \
 	tests/unit/test_sqlite_proof
 check_PROGRAMS += $(sqlite_programs)
 suite_unit += $(sqlite_programs)
@@ -19,5 +20,6 @@ tests_unit_test_sqlite_fail_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_gate_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_loss_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_mark_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_place_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_proof_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_fail_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
