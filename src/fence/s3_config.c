@@ -245,7 +245,8 @@ static bool keep_keys(const struct sources *from, struct hf_s3_config *config)
         "aws_access_key_id", "aws_secret_access_key", "aws_session_token"};
     char **to[] = {&config->access_key, &config->secret_key,
                    &config->session_token};
-    bool in_credentials = of_credentials(from, words[0]).size != 0;
+    bool in_credentials = of_credentials(from, words[0]).size ||
+                          of_credentials(from, words[1]).size;
 
     for (size_t i = 0; i < 3; i++) {
         struct span found = in_credentials ? of_credentials(from, words[i])

@@ -140,14 +140,14 @@ static bool is_ours(const struct attempt *attempt)
            !strcmp(attempt->object.put, attempt->put->id);
 }
 
-static enum hf_err give_up(const struct attempt *attempt,
+static enum hf_err give_up(const struct attempt *attempt, enum hf_s3_fate fate,
                            struct hf_error *error)
 {
     if (attempt->is_open)
         return hf_error_set(error, HF_ERR_UNSETTLED,
                             "%s; whether the write was taken is not known",
                             attempt->last.text);
-    if (attempt->last.code == HF_ERR_REJECTED)
+    if (fate == HF_S3_CONFLICT)
         return hf_error_set(error, HF_ERR_REJECTED,
                             "%s was changed by others between each look and "
                             "write, %d times; nothing was changed",
@@ -170,7 +170,7 @@ enum hf_err hf_s3_put(struct hf_s3 *s3, const struct hf_s3_put *put,
             hf_s3_look(s3, put->name, &attempt.object, &unread);
 
         if (failed && attempt.is_open)
-            return give_up(&attempt, error);
+            return give_up(&attempt, fate, error);
         if (failed)
             return hf_error_set(error, failed, "%s", unread.text);
         /* Any earlier write of ours, also one that was answered with 412
@@ -192,7 +192,7 @@ enum hf_err hf_s3_put(struct hf_s3 *s3, const struct hf_s3_put *put,
         if (fate == HF_S3_DONE)
             return HF_ERR_OK;
         if (fate == HF_S3_REFUSED)
-            return give_up(&attempt, error);
+            return give_up(&attempt, fate, error);
         if (fate == HF_S3_OPEN)
             attempt.is_open = true;
         hf_s3_wait(s3, result->tries);
@@ -203,7 +203,7 @@ enum hf_err hf_s3_put(struct hf_s3 *s3, const struct hf_s3_put *put,
         result->was_settled = true;
         return HF_ERR_OK;
     }
-    return give_up(&attempt, error);
+    return give_up(&attempt, fate, error);
 }
 
 enum hf_err hf_s3_guard_bytes(struct hf_sys *sys,

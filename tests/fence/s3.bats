@@ -236,6 +236,14 @@ dropped() { [ "$(requests dropped)" = 1 ]; }
     [ "$(get s3://fence/o)" = one ]
 }
 
+@test "a bucket that is not there is one line, at once" {
+    stub no-bucket
+    expect 65 put one s3://fence/o -t 7
+    contains 'there is no such bucket'
+    [ ${#lines[@]} = 1 ]
+    [ "$(requests '^PUT')" = 1 ]
+}
+
 @test "no redirect is followed" {
     stub
     local other=$stub_log url=$AWS_ENDPOINT_URL

@@ -15,6 +15,7 @@ Faults:
   drop-meta          metadata is not kept
   no-etag            no ETag is told
   not-implemented    conditions are answered with 501
+  no-bucket          nothing can be written: there is no such bucket
 Accidents of the nth PUT (n counts from 1, all: each one), as fail-put=N:HOW:
   drop-after  written, and the connection closed without an answer
   drop-before not written, and the connection closed
@@ -240,6 +241,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if "?" in self.path:
             self.answer(400, code="NoMultipartHere")
+            return
+        if "no-bucket" in options:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.answer(404, code="NoSuchBucket")
             return
         how = self.accident()
         refused = self.condition() if "judge-early" in options else None

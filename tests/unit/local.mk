@@ -120,6 +120,7 @@ include tests/unit/sqlite.mk
 
 if HAVE_CURL
 suite_s3 = \
+	tests/unit/test_s3_config \
 	tests/unit/test_s3_place \
 	tests/unit/test_s3_sign \
 	tests/unit/test_sha256
@@ -127,6 +128,8 @@ suite_unit += $(suite_s3)
 check_PROGRAMS += $(suite_s3)
 endif
 HF_S3_LIBS = src/fence/libhf_s3.a $(HF_FENCE_LIBS) $(CURL_LIBS)
+tests_unit_test_s3_config_LDADD = $(HF_UNIT_LIBS) $(HF_S3_LIBS)
+tests_unit_test_s3_config_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_s3_place_LDADD = $(HF_UNIT_LIBS) $(HF_S3_LIBS)
 tests_unit_test_s3_sign_LDADD = $(HF_UNIT_LIBS) $(HF_S3_LIBS)
 tests_unit_test_sha256_LDADD = $(HF_UNIT_LIBS) $(HF_S3_LIBS)
