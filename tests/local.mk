@@ -31,6 +31,7 @@ suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
 include tests/unit/local.mk
 include tests/fence/local.mk
 include tests/store/local.mk
+include tests/sim/local.mk
 include tests/story/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk

@@ -386,7 +386,11 @@ static void renewed(struct hf_session *session, struct hf_time now,
         return;
     }
     if (session->state == VERIFYING) {
-        hold(session, now, wall);
+        /* We may have slept over this answer as well. */
+        if (hf_time_reached(hf_deadline_renew_at(&session->deadline), now))
+            renew(session, now, wall);
+        else
+            hold(session, now, wall);
     } else if (told && !session->term_told) {
         tell(session, HF_NEWS_RENEWED);
     }

@@ -59,6 +59,10 @@ struct hf_acquire {
     struct hf_value session_value;
     uint8_t grant[HF_GRANT_ID_SIZE];
     enum hf_mode mode;
+    /* Record of the epoch, and the store, that the first put was guarded by;
+     * in doubt nothing is put under another. */
+    uint64_t epoch_revision;
+    struct hf_store_identity identity;
     uint64_t wait_revision; /* of our row in the queue; 0: none */
     uint64_t looked_at;     /* revision of the last look: watch from here */
     size_t reads_at[2];     /* place of the first read on each side */

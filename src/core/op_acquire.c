@@ -66,6 +66,8 @@ void hf_acquire_guard(struct hf_op *op)
 {
     const struct hf_session_ref *session = &op->u.acquire.session;
 
+    op->u.acquire.epoch_revision = op->core->seal.revision;
+    op->u.acquire.identity = op->core->seal.identity;
     op->txn.send.store.expect = op->core->seal.identity;
     hf_txn_if_unchanged(&op->txn, op->paths.epoch, op->core->seal.revision);
     if (session->revision)
@@ -420,6 +422,19 @@ void hf_acquire_settle(struct hf_op *op)
     hf_op_send(op, &op->txn.send);
 }
 
+/* Is the epoch in use still the one under which the doubt arose? */
+static bool is_epoch_of_doubt(const struct hf_op *op,
+                              const struct hf_acquire_seen *seen)
+{
+    const struct hf_acquire *acquire = &op->u.acquire;
+    const struct hf_store_identity *now = &op->txn.send.store.identity;
+
+    return hf_seal_agrees(op->core, seen->epoch) &&
+           seen->epoch->changed == acquire->epoch_revision &&
+           now->epoch_min == acquire->identity.epoch_min &&
+           memcmp(now->id, acquire->identity.id, sizeof(now->id)) == 0;
+}
+
 static void settled(struct hf_op *op)
 {
     struct hf_acquire *acquire = &op->u.acquire;
@@ -444,7 +459,7 @@ static void settled(struct hf_op *op)
         hf_acquire_lost(op);
         return;
     }
-    if (!hf_seal_agrees(op->core, seen.epoch)) {
+    if (!is_epoch_of_doubt(op, &seen)) {
         /* The epoch moved while we were in doubt: with this session nothing
          * more is put, so that no grant id can come twice. Its end frees what
          * it may have got. */

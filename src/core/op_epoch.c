@@ -136,6 +136,8 @@ static bool encode(struct hf_op *op)
 static void put_epoch(struct hf_op *op, int state)
 {
     hf_txn_begin(&op->txn);
+    /* A revision names a record only within one life of one store. */
+    op->txn.send.store.expect = op->u.epoch.identity;
     hf_txn_if_unchanged(&op->txn, op->paths.epoch, op->u.epoch.revision);
     hf_txn_put(&op->txn, HF_THEN, op->paths.epoch, op->u.epoch.value.text,
                op->u.epoch.value.size, 0);
