@@ -272,13 +272,19 @@ RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $table$
 DECLARE
-    done boolean;
+    passed CONSTANT text := coalesce(
+        current_setting('holdfast.passed', true), '');
+    xact   CONSTANT text := concat(pg_current_xact_id(), ' ', TG_ARGV[0], ' ');
+    done   boolean;
 BEGIN
-    IF NOT starts_with(coalesce(current_setting('holdfast.passed', true), ''),
-        concat(pg_current_xact_id(), ' ', TG_ARGV[0], ' ', TG_ARGV[1])) THEN
-        done := holdfast.guard_connection(TG_ARGV[0], TG_ARGV[1] = 'first')
-            IS NOT NULL;
+    IF starts_with(passed, concat(xact, TG_ARGV[1])) THEN
+        RETURN NULL;
+    ELSIF starts_with(passed, xact) THEN
+        RAISE 'holdfast: token % of key % has had its one transaction',
+            split_part(passed, ' ', 4), TG_ARGV[0] USING ERRCODE = 'LK003';
     END IF;
+    done := holdfast.guard_connection(TG_ARGV[0], TG_ARGV[1] = 'first')
+        IS NOT NULL;
     RETURN NULL;
 END
 $table$;
