@@ -235,6 +235,12 @@ static void attend_job(struct run *run)
         take_signals(run);
         tell_of_guardian(run);
     }
+    /* We woke late, and the job is gone: who took the key may have ended it.
+     * Whether it was taken decides about the status. */
+    if (run->job.is_gone &&
+        hf_time_reached(hf_deadline_kill_at(hf_session_deadline(run->session)),
+                        run->now))
+        hear_all(run);
 }
 
 static void set_max_run(struct run *run)

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cmd/lockrun/busy.h"
 
 static void read_host(char host[HF_HOST_SIZE])
@@ -50,6 +51,24 @@ enum hf_err naming_key(const struct lockrun_options *options,
     return hf_key_expand(class->key, &words, key, error);
 }
 
+/*
+ * A record is text in UTF-8. Bytes that are not, in the name of a program or
+ * where it was cut, become '?': as escapes they might not fit when read back.
+ */
+static void make_utf8(char *text)
+{
+    size_t size = strlen(text);
+    uint32_t code;
+
+    for (size_t at = 0; at < size;) {
+        size_t length = hf_utf8_read(text + at, size - at, &code);
+
+        if (length == 0)
+            text[at] = '?';
+        at += length > 0 ? length : 1;
+    }
+}
+
 void naming_holder(const struct lockrun_options *options,
                    const struct program *program, struct hf_holder *holder)
 {
@@ -59,4 +78,7 @@ void naming_holder(const struct lockrun_options *options,
     program_describe(program, options->command, holder->program);
     if (options->note)
         snprintf(holder->note, sizeof(holder->note), "%s", options->note);
+    make_utf8(holder->host);
+    make_utf8(holder->program);
+    make_utf8(holder->note);
 }
