@@ -87,8 +87,15 @@ struct hf_opt_pairs {
     const char *pairs[HF_OPT_PAIRS_MAX]; /* "NAME=VALUE", NAME is not empty */
 };
 
-/* What a shell may offer for a value or an operand. */
-enum hf_opt_offer { HF_OFFER_NOTHING, HF_OFFER_FILE, HF_OFFER_COMMAND };
+/* What a shell may offer for a value or an operand. The last two are asked of
+ * the tool's `completer`. */
+enum hf_opt_offer {
+    HF_OFFER_NOTHING,
+    HF_OFFER_FILE,
+    HF_OFFER_COMMAND,
+    HF_OFFER_KEY,
+    HF_OFFER_CLASS
+};
 
 struct hf_opt {
     enum hf_opt_kind kind;
@@ -167,6 +174,7 @@ struct hf_command {
     int operands_least;
     int operands_most; /* below 0: any number */
     enum hf_opt_offer offer;
+    bool is_hidden; /* not in help, manual and completions */
 };
 
 /* An exit status that help and manual explain. */
@@ -185,6 +193,10 @@ struct hf_tool {
     const struct hf_command *commands; /* NULL: the tool has none */
     bool ends_at_operand;
     enum hf_opt_offer offer; /* without commands: its operands */
+    /* Words of a shell that print keys or classes, a line each: called with
+     * "keys" or "classes" and the beginning behind them. NULL: the tool offers
+     * neither. */
+    const char *completer;
     /* Sections of help and manual, each may be NULL. */
     const char *exit_intro; /* a sentence before the list of statuses */
     /* Of err.def, ended by OK: each becomes a status with its sentence. */

@@ -55,6 +55,10 @@ static void put_value(struct hf_buf *out, const struct hf_opt *row)
     case HF_OFFER_COMMAND:
         hf_buf_add_str(out, "        offer=command ;;\n");
         break;
+    case HF_OFFER_KEY:
+    case HF_OFFER_CLASS:
+        hf_buf_printf(out, "        offer=%s ;;\n", hf_offer_asked(row->offer));
+        break;
     }
 }
 
@@ -88,6 +92,9 @@ static const char *offer_word(enum hf_opt_offer offer)
         return "file";
     case HF_OFFER_COMMAND:
         return "command";
+    case HF_OFFER_KEY:
+    case HF_OFFER_CLASS:
+        return hf_offer_asked(offer);
     }
     return "";
 }
@@ -117,7 +124,8 @@ static void put_scan(struct hf_buf *out, const struct hf_tool *tool)
                         "            ((i++)) ;;\n");
     hf_buf_add_str(out, "        ");
     put_value_options(out, tool->options, &between);
-    for (const struct hf_command *c = tool->commands; c && c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands);
+         c && c->name; c = hf_command_shown(c + 1)) {
         if (!is_table_known(tool, c))
             put_value_options(out, c->options, &between);
     }
@@ -166,21 +174,24 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
     hf_buf_add_str(out, "    case ${operands[0]} in\n"
                         "    \"\")\n"
                         "        words=\"");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         if (!hf_command_is_first(tool, c))
             continue;
         hf_buf_printf(out, "%s%.*s", c == tool->commands ? "" : " ",
                       (int)strcspn(c->name, " "), c->name);
     }
     hf_buf_add_str(out, "\" ;;\n");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         if (!hf_command_group(c, &group) || !hf_command_is_first(tool, c))
             continue;
         hf_buf_printf(out,
                       "    %.*s)\n"
                       "        words=\"",
                       (int)group.size, group.text);
-        for (const struct hf_command *other = c; other->name; other++) {
+        for (const struct hf_command *other = c; other->name;
+             other = hf_command_shown(other + 1)) {
             struct hf_opt_name its;
 
             if (hf_command_group(other, &its) && its.size == group.size &&
@@ -192,7 +203,8 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
     }
     hf_buf_add_str(out, "    esac\n"
                         "    case \"${operands[*]} \" in\n");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         hf_buf_printf(out,
                       "    \"%s \"*)\n"
                       "        words=\n",
@@ -210,7 +222,8 @@ static void put_value_cases(struct hf_buf *out, const struct hf_tool *tool)
 {
     hf_buf_add_str(out, "    case $prev in\n");
     put_values(out, tool->options);
-    for (const struct hf_command *c = tool->commands; c && c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands);
+         c && c->name; c = hf_command_shown(c + 1)) {
         if (!is_table_known(tool, c))
             put_values(out, c->options);
     }
@@ -218,6 +231,28 @@ static void put_value_cases(struct hf_buf *out, const struct hf_tool *tool)
                         "        [[ $cur == -* && $first == 0 ]] && "
                         "words=$options offer= ;;\n"
                         "    esac\n");
+}
+
+/*
+ * Keys and classes, from the tool that knows them. Bash makes words of ":" and
+ * "@" too, and replaces the last one alone: so the whole word is asked for, and
+ * what stands before the last one is taken off the answers.
+ */
+static void put_completer(struct hf_buf *out, const struct hf_tool *tool)
+{
+    if (!tool->completer)
+        return;
+    hf_buf_printf(
+        out,
+        "    keys | classes)\n"
+        "        words=${COMP_LINE:0:COMP_POINT}\n"
+        "        words=${words##*[[:space:]]}\n"
+        "        [[ $words != -*=* ]] || words=${words#*=}\n"
+        "        [[ $cur == *[!:@=]* ]] || cur=\n"
+        "        mapfile -t COMPREPLY < <(%s \"$offer\" \"$words\" "
+        "2>/dev/null)\n"
+        "        COMPREPLY=(\"${COMPREPLY[@]#\"${words%%\"$cur\"}\"}\") ;;\n",
+        tool->completer);
 }
 
 enum hf_err hf_opts_dump_bash(const struct hf_tool *tool, struct hf_buf *out)
@@ -247,20 +282,21 @@ enum hf_err hf_opts_dump_bash(const struct hf_tool *tool, struct hf_buf *out)
     if (tool->commands)
         put_commands(out, tool);
     put_value_cases(out, tool);
-    hf_buf_printf(
-        out,
-        "    case $offer in\n"
-        "    file)\n"
-        "        compopt -o filenames\n"
-        "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
-        "    command)\n"
-        "        mapfile -t COMPREPLY < <(compgen -c -- \"$cur\") ;;\n"
-        "    *)\n"
-        "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
-        "\"$cur\") ;;\n"
-        "    esac\n"
-        "}\n"
-        "complete -F _%s %s\n",
-        tool->name, tool->name);
+    hf_buf_add_str(
+        out, "    case $offer in\n"
+             "    file)\n"
+             "        compopt -o filenames\n"
+             "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+             "    command)\n"
+             "        mapfile -t COMPREPLY < <(compgen -c -- \"$cur\") ;;\n");
+    put_completer(out, tool);
+    hf_buf_printf(out,
+                  "    *)\n"
+                  "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
+                  "\"$cur\") ;;\n"
+                  "    esac\n"
+                  "}\n"
+                  "complete -F _%s %s\n",
+                  tool->name, tool->name);
     return out->failed;
 }

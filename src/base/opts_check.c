@@ -113,6 +113,8 @@ static enum hf_err check_row(const struct check *check,
         return bad(check, row, "the member's type does not suit the kind");
     if (!range_is_right(row))
         return bad(check, row, "least, most or words do not suit the kind");
+    if (hf_offer_asked(row->offer) && !check->tool->completer)
+        return bad(check, row, "the tool has no completer to ask");
     if (hf_opt_takes_value(row) != (row->argument != NULL))
         return bad(check, row,
                    "an argument's name where one is taken, and "
@@ -227,6 +229,8 @@ static enum hf_err check_command(const struct check *check,
          command->operands_most < command->operands_least) ||
         (command->operands_most == 0) != (command->operands == NULL))
         return bad(check, &shown, "operands and their number disagree");
+    if (hf_offer_asked(command->offer) && !check->tool->completer)
+        return bad(check, &shown, "the tool has no completer to ask");
     for (const struct hf_command *c = check->tool->commands; c < command; c++) {
         if (c->id == command->id)
             return bad(check, &shown, "its id is another's too");

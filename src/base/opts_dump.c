@@ -89,7 +89,8 @@ static void put_options(struct hf_buf *out, const struct hf_opt *rows,
 static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
 {
     hf_buf_add_str(out, ".Sh COMMANDS\n.Bl -tag -width Ds\n");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         hf_buf_printf(out, ".It Cm %s", c->name);
         if (c->operands)
             hf_buf_printf(out, " Ar %s", c->operands);

@@ -24,17 +24,27 @@ static void put_brief(struct hf_buf *out, const char *text)
     hf_buf_add_str(out, "\n");
 }
 
-static const char *offer_flags(enum hf_opt_offer offer)
+static void put_offer(struct hf_buf *out, const struct hf_tool *tool,
+                      enum hf_opt_offer offer)
 {
     switch (offer) {
     case HF_OFFER_NOTHING:
-        return " -x";
+        hf_buf_add_str(out, " -x");
+        break;
     case HF_OFFER_FILE:
-        return " -r -F";
+        hf_buf_add_str(out, " -r -F");
+        break;
     case HF_OFFER_COMMAND:
-        return " -x -a '(__fish_complete_command)'";
+        hf_buf_add_str(out, " -x -a '(__fish_complete_command)'");
+        break;
+    case HF_OFFER_KEY:
+    case HF_OFFER_CLASS:
+        hf_buf_printf(out,
+                      " -x -a '(%s %s (string replace -r -- \"^-[^=]*=\" \"\" "
+                      "(commandline -ct)) 2>/dev/null)'",
+                      tool->completer, hf_offer_asked(offer));
+        break;
     }
-    return "";
 }
 
 /* `condition` is fish code, or NULL for always. */
@@ -61,7 +71,7 @@ static void put_options(struct hf_buf *out, const struct hf_tool *tool,
                               *word);
             hf_buf_add_str(out, "'");
         } else if (rows->argument) {
-            hf_buf_add_str(out, offer_flags(rows->offer));
+            put_offer(out, tool, rows->offer);
         }
         put_brief(out, rows->help);
     }
@@ -96,7 +106,8 @@ static void put_operands(struct hf_buf *out, const struct hf_tool *tool)
                   "        else if contains -- $word",
                   tool->name);
     put_value_options(out, tool->options);
-    for (const struct hf_command *c = tool->commands; c && c->name; c++)
+    for (const struct hf_command *c = hf_command_shown(tool->commands);
+         c && c->name; c = hf_command_shown(c + 1))
         put_value_options(out, c->options);
     hf_buf_add_str(out, "\n"
                         "            set skips 1\n"
@@ -117,7 +128,8 @@ static void put_is(struct hf_buf *out, const struct hf_tool *tool)
                   "    set -l command \"$words[1]\"\n"
                   "    if contains -- \"$command\"",
                   tool->name, tool->name);
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         struct hf_opt_name group;
 
         if (hf_command_group(c, &group) && hf_command_is_first(tool, c))
@@ -144,7 +156,8 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
 {
     const struct hf_opt_name none = {"", 0};
 
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         struct hf_opt_name group;
         char condition[64];
 
@@ -163,10 +176,14 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
         snprintf(condition, sizeof(condition), "__%s_is '%s'", tool->name,
                  c->name);
         put_options(out, tool, c->options, condition);
-        if (c->offer != HF_OFFER_NOTHING)
-            hf_buf_printf(
-                out, "complete -c %s -n \"%s\"%s\n", tool->name, condition,
-                c->offer == HF_OFFER_FILE ? " -F" : offer_flags(c->offer));
+        if (c->offer == HF_OFFER_NOTHING)
+            continue;
+        hf_buf_printf(out, "complete -c %s -n \"%s\"", tool->name, condition);
+        if (c->offer == HF_OFFER_FILE)
+            hf_buf_add_str(out, " -F");
+        else
+            put_offer(out, tool, c->offer);
+        hf_buf_add_str(out, "\n");
     }
 }
 

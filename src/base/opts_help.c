@@ -207,7 +207,8 @@ static void put_commands(struct page *page, const struct hf_tool *tool)
 {
     put_line_end(page);
     put_wrapped(page, 0, "Commands:");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         put_spaces(page, OPTION_INDENT);
         put(page, c->name, strlen(c->name));
         if (c->operands) {

@@ -75,6 +75,31 @@ static inline bool hf_opt_takes_value(const struct hf_opt *row)
     return false;
 }
 
+/* The next command from `command` on that is shown; ends as the list does. */
+static inline const struct hf_command *
+hf_command_shown(const struct hf_command *command)
+{
+    while (command && command->name && command->is_hidden)
+        command++;
+    return command;
+}
+
+/* What the tool's completer is asked for; NULL: it is not asked. */
+static inline const char *hf_offer_asked(enum hf_opt_offer offer)
+{
+    switch (offer) {
+    case HF_OFFER_KEY:
+        return "keys";
+    case HF_OFFER_CLASS:
+        return "classes";
+    case HF_OFFER_NOTHING:
+    case HF_OFFER_FILE:
+    case HF_OFFER_COMMAND:
+        break;
+    }
+    return NULL;
+}
+
 /* The first word of a command of two; false for a command of one. */
 static inline bool hf_command_group(const struct hf_command *command,
                                     struct hf_opt_name *group)

@@ -47,7 +47,37 @@ static void put_excluded(struct hf_buf *out, const struct hf_opt *rows,
     hf_buf_add_str(out, ")'");
 }
 
-static void put_action(struct hf_buf *out, const struct hf_opt *row)
+/* Code that _arguments evaluates: what the tool's completer prints. */
+static void put_completer(struct hf_buf *out, const struct hf_tool *tool,
+                          enum hf_opt_offer offer)
+{
+    hf_buf_printf(out,
+                  "{compadd -- ${(f)\"$(%s %s \"$PREFIX\" 2>/dev/null)\"}}",
+                  tool->completer, hf_offer_asked(offer));
+}
+
+static void put_offer(struct hf_buf *out, const struct hf_tool *tool,
+                      enum hf_opt_offer offer)
+{
+    switch (offer) {
+    case HF_OFFER_NOTHING:
+        hf_buf_add_str(out, " ");
+        break;
+    case HF_OFFER_FILE:
+        hf_buf_add_str(out, "_files");
+        break;
+    case HF_OFFER_COMMAND:
+        hf_buf_add_str(out, "_command_names -e");
+        break;
+    case HF_OFFER_KEY:
+    case HF_OFFER_CLASS:
+        put_completer(out, tool, offer);
+        break;
+    }
+}
+
+static void put_action(struct hf_buf *out, const struct hf_tool *tool,
+                       const struct hf_opt *row)
 {
     if (!row->argument)
         return;
@@ -60,23 +90,14 @@ static void put_action(struct hf_buf *out, const struct hf_opt *row)
         hf_buf_add_str(out, ")");
         return;
     }
-    switch (row->offer) {
-    case HF_OFFER_NOTHING:
-        hf_buf_add_str(out, " ");
-        break;
-    case HF_OFFER_FILE:
-        hf_buf_add_str(out, "_files");
-        break;
-    case HF_OFFER_COMMAND:
-        hf_buf_add_str(out, "_command_names -e");
-        break;
-    }
+    put_offer(out, tool, row->offer);
 }
 
 /* One spelling: -w+ and --wait= say that a value follows, joined or behind. */
-static void put_spec(struct hf_buf *out, const struct hf_opt *rows,
-                     const struct hf_opt *row, const char *dashes,
-                     struct hf_opt_name name, const char *indent)
+static void put_spec(struct hf_buf *out, const struct hf_tool *tool,
+                     const struct hf_opt *rows, const struct hf_opt *row,
+                     const char *dashes, struct hf_opt_name name,
+                     const char *indent)
 {
     struct hf_opt_name brief = hf_opt_brief(row->help);
     const char *value = "";
@@ -91,12 +112,12 @@ static void put_spec(struct hf_buf *out, const struct hf_opt *rows,
     hf_buf_printf(out, "'%s%.*s%s[", dashes, (int)name.size, name.text, value);
     put_quoted(out, brief.text, brief.size);
     hf_buf_add_str(out, "]");
-    put_action(out, row);
+    put_action(out, tool, row);
     hf_buf_add_str(out, "'\n");
 }
 
-static void put_specs(struct hf_buf *out, const struct hf_opt *rows,
-                      const char *indent)
+static void put_specs(struct hf_buf *out, const struct hf_tool *tool,
+                      const struct hf_opt *rows, const char *indent)
 {
     const struct hf_opt *row = rows;
 
@@ -107,40 +128,31 @@ static void put_specs(struct hf_buf *out, const struct hf_opt *rows,
         if (!hf_opt_is_shown(row))
             continue;
         for (const char *c = row->letters ? row->letters : ""; *c; c++)
-            put_spec(out, rows, row, "-", (struct hf_opt_name){c, 1}, indent);
+            put_spec(out, tool, rows, row, "-", (struct hf_opt_name){c, 1},
+                     indent);
         while (hf_opt_next_name(&rest, &name))
-            put_spec(out, rows, row, "--", name, indent);
+            put_spec(out, tool, rows, row, "--", name, indent);
     }
-}
-
-static const char *action_of(enum hf_opt_offer offer)
-{
-    switch (offer) {
-    case HF_OFFER_NOTHING:
-        return " ";
-    case HF_OFFER_FILE:
-        return "_files";
-    case HF_OFFER_COMMAND:
-        return "_command_names -e";
-    }
-    return " ";
 }
 
 /* What a command takes: its options, the tool's, its operands. */
-static void put_command(struct hf_buf *out, const struct hf_command *command,
-                        const char *word, const char *indent)
+static void put_command(struct hf_buf *out, const struct hf_tool *tool,
+                        const struct hf_command *command, const char *word,
+                        const char *indent)
 {
     hf_buf_printf(out,
                   "%s%s)\n"
                   "%s    specs=(\n",
                   indent, word, indent);
-    put_specs(out, command->options, "            ");
+    put_specs(out, tool, command->options, "            ");
     hf_buf_printf(out, "%s    )\n%s    _arguments -s -S $specs $common", indent,
                   indent);
     if (command->operands) {
         hf_buf_add_str(out, " '*:");
         put_quoted(out, command->operands, strlen(command->operands));
-        hf_buf_printf(out, ":%s'", action_of(command->offer));
+        hf_buf_add_str(out, ":");
+        put_offer(out, tool, command->offer);
+        hf_buf_add_str(out, "'");
     }
     hf_buf_add_str(out, " ;;\n");
 }
@@ -163,7 +175,8 @@ static void put_list(struct hf_buf *out, const struct hf_tool *tool,
     struct hf_opt_name group;
 
     hf_buf_add_str(out, "        commands=(\n");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         bool has_group = hf_command_group(c, &group);
 
         if (of && has_group && group.size == of->size &&
@@ -196,12 +209,13 @@ static void put_group(struct hf_buf *out, const struct hf_tool *tool,
     put_list(out, tool, of);
     hf_buf_add_str(out, "    rest)\n"
                         "        case $words[1] in\n");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         struct hf_opt_name group;
 
         if (hf_command_group(c, &group) && group.size == of->size &&
             memcmp(group.text, of->text, of->size) == 0)
-            put_command(out, c, c->name + group.size + 1, "        ");
+            put_command(out, tool, c, c->name + group.size + 1, "        ");
     }
     hf_buf_add_str(out, "        esac ;;\n"
                         "    esac\n"
@@ -212,7 +226,8 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
 {
     struct hf_opt_name group;
 
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         if (hf_command_group(c, &group) && hf_command_is_first(tool, c))
             put_group(out, tool, &group);
     }
@@ -223,7 +238,7 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
                   "    local -a common specs commands\n"
                   "    common=(\n",
                   tool->name);
-    put_specs(out, tool->options, "        ");
+    put_specs(out, tool, tool->options, "        ");
     hf_buf_add_str(out, "    )\n"
                         "    _arguments -s -S -C $common '1: :->command' "
                         "'*:: :->rest'\n"
@@ -232,9 +247,10 @@ static void put_commands(struct hf_buf *out, const struct hf_tool *tool)
     put_list(out, tool, NULL);
     hf_buf_add_str(out, "    rest)\n"
                         "        case $words[1] in\n");
-    for (const struct hf_command *c = tool->commands; c->name; c++) {
+    for (const struct hf_command *c = hf_command_shown(tool->commands); c->name;
+         c = hf_command_shown(c + 1)) {
         if (!hf_command_group(c, &group))
-            put_command(out, c, c->name, "        ");
+            put_command(out, tool, c, c->name, "        ");
         else if (hf_command_is_first(tool, c))
             hf_buf_printf(out, "        %.*s) _%s_%.*s ;;\n", (int)group.size,
                           group.text, tool->name, (int)group.size, group.text);
@@ -259,14 +275,16 @@ enum hf_err hf_opts_dump_zsh(const struct hf_tool *tool, struct hf_buf *out)
     }
     hf_buf_add_str(out, "local -a specs\n"
                         "specs=(\n");
-    put_specs(out, tool->options, "    ");
+    put_specs(out, tool, tool->options, "    ");
     hf_buf_add_str(out, ")\n");
     if (tool->ends_at_operand)
         hf_buf_add_str(out, "_arguments -s -S -A '-*' $specs "
                             "'(-):command: _command_names -e' "
                             "'*:: :_normal'\n");
-    else
-        hf_buf_printf(out, "_arguments -s -S $specs '*: :%s'\n",
-                      action_of(tool->offer));
+    else {
+        hf_buf_add_str(out, "_arguments -s -S $specs '*: :");
+        put_offer(out, tool, tool->offer);
+        hf_buf_add_str(out, "'\n");
+    }
     return out->failed;
 }

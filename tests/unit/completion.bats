@@ -74,8 +74,36 @@ offers() {
 @test "each command has its own options and the tool's" {
     [ "$(offers ctl --)" = "--store --help --version" ]
     [ "$(offers ctl ls --)" = "--store --help --version --json --all --limit" ]
-    [ "$(offers ctl show KEY --)" = "--store --help --version --json" ]
+    [ "$(offers ctl show KEY --)" = "--store --help --version --class --json" ]
     [ "$(offers ctl class ls --j)" = "" ]
+}
+
+@test "keys and classes are asked of the tool that knows them" {
+    ctl() {
+        [ "$1 $2" = "offer keys" ] && echo "$3-asked"
+        [ "$1 $2" = "offer classes" ] && echo "$3-class"
+        echo noise >&2
+    }
+    COMP_LINE='ctl show ke' COMP_POINT=11
+    [ "$(offers ctl show ke)" = ke-asked ]
+    COMP_LINE='ctl show --class=ba' COMP_POINT=19
+    [ "$(offers ctl show --class = ba)" = ba-class ]
+    COMP_LINE='ctl show --class ba' COMP_POINT=19
+    [ "$(offers ctl show --class ba)" = ba-class ]
+}
+
+@test "of a key with a colon, which bash takes for two words, the end is offered" {
+    ctl() { echo "$3-asked"; }
+    COMP_LINE='ctl show t/n/a:b@c' COMP_POINT=18
+    [ "$(offers ctl show t/n/a : b @ c)" = c-asked ]
+    COMP_LINE='ctl show t/n/a:' COMP_POINT=15
+    [ "$(offers ctl show t/n/a :)" = -asked ]
+}
+
+@test "a hidden command is not offered" {
+    [ "$(offers ctl o)" = "" ]
+    [[ $(print ctl zsh) != *"offer:"* ]]
+    [[ $(print ctl fish) != *"-a offer"* ]]
 }
 
 @test "the files are right for bash to read" {

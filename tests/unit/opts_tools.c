@@ -103,6 +103,8 @@ static const struct hf_opt ls_rows[] = {
 };
 
 static const struct hf_opt show_rows[] = {
+    OPT(class_name, TEXT, .names = "class", .argument = "CLASS",
+        .offer = HF_OFFER_CLASS, .help = "Take it for one of this class.")
     OPT(is_json, FLAG, .names = "json", .help = "Print JSON, for programs.")
     HF_OPT_END
 };
@@ -113,11 +115,15 @@ static const struct hf_command ctl_commands[] = {
     {.name = "show", .id = CTL_SHOW, .operands = "KEY",
      .summary = "Show one key.",
      .details = "Who holds it, since when, and who waits.",
-     .options = show_rows, .operands_least = 1, .operands_most = 1},
+     .options = show_rows, .operands_least = 1, .operands_most = 1,
+     .offer = HF_OFFER_KEY},
     {.name = "class ls", .id = CTL_CLASS_LS, .summary = "List the classes."},
     {.name = "class lint", .id = CTL_CLASS_LINT, .operands = "FILE...",
      .summary = "Check class files.", .operands_least = 1,
      .operands_most = -1, .offer = HF_OFFER_FILE},
+    {.name = "offer", .id = CTL_OFFER, .operands = "WHAT BEGINNING",
+     .summary = "Print what completion offers.", .operands_least = 2,
+     .operands_most = 2, .is_hidden = true},
     {.name = NULL},
 };
 
@@ -130,6 +136,7 @@ const struct hf_tool ctl_tool = {
     .usages = ctl_usages,
     .options = ctl_rows,
     .commands = ctl_commands,
+    .completer = "ctl offer",
 };
 
 /* clang-format on */

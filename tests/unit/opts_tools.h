@@ -25,10 +25,11 @@ struct run_options {
 
 extern const struct hf_tool run_tool;
 
-enum { CTL_LS, CTL_SHOW, CTL_CLASS_LS, CTL_CLASS_LINT };
+enum { CTL_LS, CTL_SHOW, CTL_CLASS_LS, CTL_CLASS_LINT, CTL_OFFER };
 
 struct ctl_options {
     const char *store;
+    const char *class_name;
     bool is_json;
     bool is_all;
     struct hf_opt_number limit;

@@ -113,6 +113,7 @@ static void help_of_a_command_has_its_options_first(void **state)
             "Who holds it, since when, and who waits.\n"
             "\n"
             "Options:\n"
+            "      --class CLASS       Take it for one of this class.\n"
             "      --json              Print JSON, for programs.\n"
             "\n"
             "Of every command:\n"
@@ -477,6 +478,10 @@ static void faults_of_a_tool_are_found(void **state)
     tool = ctl_tool;
     tool.version = NULL;
     assert_int_equal(hf_opts_check(&tool, &error), HF_ERR_INTERNAL);
+    tool = ctl_tool;
+    tool.completer = NULL;
+    assert_int_equal(hf_opts_check(&tool, &error), HF_ERR_INTERNAL);
+    assert_non_null(strstr(error.text, "no completer"));
 }
 
 int main(void)

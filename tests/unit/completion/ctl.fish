@@ -5,7 +5,7 @@ function __ctl_operands
     for word in $words[2..]
         if test $skips = 1
             set skips 0
-        else if contains -- $word --store --limit
+        else if contains -- $word --store --limit --class
             set skips 1
         else if not string match -q -- '-*' $word
             echo $word
@@ -27,7 +27,9 @@ complete -c ctl -n "__ctl_is 'ls'" -s j -l json -d 'Print JSON, for programs'
 complete -c ctl -n "__ctl_is 'ls'" -s a -l all -d 'Show all'
 complete -c ctl -n "__ctl_is 'ls'" -l limit -x -d 'Show N at most'
 complete -c ctl -n "__ctl_is ''" -a show -d 'Show one key'
+complete -c ctl -n "__ctl_is 'show'" -l class -x -a '(ctl offer classes (string replace -r -- "^-[^=]*=" "" (commandline -ct)) 2>/dev/null)' -d 'Take it for one of this class'
 complete -c ctl -n "__ctl_is 'show'" -l json -d 'Print JSON, for programs'
+complete -c ctl -n "__ctl_is 'show'" -x -a '(ctl offer keys (string replace -r -- "^-[^=]*=" "" (commandline -ct)) 2>/dev/null)'
 complete -c ctl -n "__ctl_is ''" -a class -d 'More commands of this kind'
 complete -c ctl -n "__ctl_is 'class'" -a ls -d 'List the classes'
 complete -c ctl -n "__ctl_is 'class'" -a lint -d 'Check class files'

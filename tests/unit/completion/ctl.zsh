@@ -56,9 +56,10 @@ _ctl()
             _arguments -s -S $specs $common '*:\[PREFIX\]: ' ;;
         show)
             specs=(
+            '(--class)''--class=[Take it for one of this class]:CLASS:{compadd -- ${(f)"$(ctl offer classes "$PREFIX" 2>/dev/null)"}}'
             '(--json)''--json[Print JSON, for programs]'
             )
-            _arguments -s -S $specs $common '*:KEY: ' ;;
+            _arguments -s -S $specs $common '*:KEY:{compadd -- ${(f)"$(ctl offer keys "$PREFIX" 2>/dev/null)"}}' ;;
         class) _ctl_class ;;
         esac ;;
     esac
