@@ -133,14 +133,16 @@ bouncer_start() {
         echo '[pgbouncer]'
         echo "unix_socket_dir = $PG_DIR/pool"
         echo 'listen_port = 6543'
-        echo 'auth_type = any'
-        echo 'pool_mode = transaction'
+        echo 'auth_type = trust'
+        echo "auth_file = $PG_DIR/users"
+        [[ "$*" == *pool_mode* ]] || echo 'pool_mode = transaction'
         echo 'default_pool_size = 1'
         echo "logfile = $PG_DIR/bouncer.log"
         echo "pidfile = $PG_DIR/bouncer.pid"
         for line in "$@"; do echo "$line"; done
     } >"$PG_DIR/bouncer.ini"
-    chmod 644 "$PG_DIR/bouncer.ini"
+    echo '"postgres" ""' >"$PG_DIR/users"
+    chmod 644 "$PG_DIR/bouncer.ini" "$PG_DIR/users"
     mkdir -p "$PG_DIR/pool"
     chmod 777 "$PG_DIR/pool"
     as_server env PATH="$PATH:/usr/sbin" pgbouncer -q -d "$PG_DIR/bouncer.ini" \
