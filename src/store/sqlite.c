@@ -267,6 +267,17 @@ static enum hf_err first_look(struct hf_sqlite *sq, struct hf_error *error)
     return HF_ERR_OK;
 }
 
+/* Whoever cannot have this place needs to know how to name another one. */
+static void point_elsewhere(struct hf_error *error)
+{
+    char text[HF_ERROR_TEXT_MAX];
+
+    if (!error || strstr(error->text, "--store"))
+        return;
+    snprintf(text, sizeof(text), "%s", error->text);
+    hf_error_set(error, error->code, "%s (--store names another place)", text);
+}
+
 enum hf_err hf_sqlite_open(struct hf_sys *sys,
                            const struct hf_sqlite_options *options,
                            struct hf_store **store, struct hf_error *error)
@@ -280,6 +291,7 @@ enum hf_err hf_sqlite_open(struct hf_sys *sys,
     if (!err)
         err = first_look(sq, error);
     if (err) {
+        point_elsewhere(error);
         sqlite_close(&sq->store);
         return err;
     }

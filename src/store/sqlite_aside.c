@@ -86,6 +86,7 @@ static int rename_aside(struct hf_sqlite *sq, const char *name)
 enum hf_err hf_sqlite_set_aside(struct hf_sqlite *sq, const char *why,
                                 struct hf_error *error)
 {
+    static const uint8_t void_header[28];
     char name[256];
     int got = -EEXIST;
     bool renamed = false;
@@ -110,7 +111,8 @@ enum hf_err hf_sqlite_set_aside(struct hf_sqlite *sq, const char *why,
         sq->kept = NULL;
     sq->kept_why = why;
     if (sq->journal_fd >= 0)
-        (void)sq->sys->truncate(sq->sys, sq->journal_fd, 0);
+        (void)sq->sys->pwrite(sq->sys, sq->journal_fd, void_header,
+                              sizeof(void_header), 0);
     /* The name is another file's now, and the gate with it. */
     if (renamed)
         hf_sqlite_detach(sq);

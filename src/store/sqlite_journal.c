@@ -14,7 +14,8 @@
 enum {
     HEADER_BYTES = 28,
     PAGE_MAX = 65536,
-    COUNTER_AT = 24 /* in the first page: raised by each commit */
+    JOURNAL_ROOM = 65536, /* for a dozen pages */
+    COUNTER_AT = 24       /* in the first page: raised by each commit */
 };
 
 static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9,
@@ -100,6 +101,15 @@ static bool belongs(struct hf_sqlite *sq, int fd, const struct header *header)
     return present == before || present == before + 1;
 }
 
+/* So that a release finds room in it when the disk is full. If it cannot be had
+ * now, the journal grows when it must. */
+static void make_room(struct hf_sqlite *sq)
+{
+    static const uint8_t zeros[JOURNAL_ROOM];
+
+    (void)sq->sys->pwrite(sq->sys, sq->journal_fd, zeros, sizeof(zeros), 0);
+}
+
 enum hf_err hf_sqlite_journal_judge(struct hf_sqlite *sq,
                                     struct hf_error *error)
 {
@@ -110,6 +120,7 @@ enum hf_err hf_sqlite_journal_judge(struct hf_sqlite *sq,
     enum hf_err err;
 
     if (sq->journal_fd < 0) {
+        struct stat about = {.st_size = JOURNAL_ROOM};
         char name[256];
 
         /* Made here, not by SQLite: mode and group are the store's. */
@@ -117,9 +128,11 @@ enum hf_err hf_sqlite_journal_judge(struct hf_sqlite *sq,
         err = hf_sqlite_place_open(sq, sq->folder_fd, sq->place.folder, name,
                                    sq->read_only ? HF_SQLITE_OPEN_IF_THERE
                                                  : HF_SQLITE_OPEN_OR_MAKE,
-                                   &sq->journal_fd, NULL, error);
+                                   &sq->journal_fd, &about, error);
         if (err || sq->journal_fd < 0)
             return err;
+        if (about.st_size == 0 && !sq->read_only)
+            make_room(sq);
     }
     got = sq->sys->pread(sq->sys, sq->journal_fd, bytes, sizeof(bytes), 0);
     sq->journal_is_there = got > 0 && bytes[0] != 0;

@@ -381,25 +381,43 @@ static struct end renew(struct hf_sqlite *sq, struct hf_store_request *request,
 
 /* ---- REVOKE, SHOW, PHASE ------------------------------------------------ */
 
+static enum hf_err remove_row(struct hf_sqlite *sq,
+                              struct hf_store_request *request, bool is_lean,
+                              bool *is_unknown)
+{
+    struct hf_sqlite_edit edit;
+    enum hf_err err;
+
+    hf_sqlite_edit_begin(&edit, sq, request);
+    edit.is_lean = is_lean;
+    err = hf_sqlite_edit_revision(&edit, &request->error);
+    if (!err)
+        err =
+            hf_sqlite_edit_remove_lease(&edit, request->lease, &request->error);
+    if (!err)
+        return hf_sqlite_edit_commit(&edit, is_unknown, &request->error);
+    hf_sqlite_edit_abort(&edit);
+    return err;
+}
+
 static struct end revoke(struct hf_sqlite *sq, struct hf_store_request *request,
                          struct hf_sqlite_lease *own)
 {
     struct hf_error *error = &request->error;
     bool was_ended = !own;
-    struct hf_sqlite_edit edit;
+    bool is_unknown = false;
     struct row row;
-    bool is_unknown;
+    enum hf_err err;
 
     if (read_row(sq, request->lease, &row, error))
         return failed;
     if (row.is_there) {
-        hf_sqlite_edit_begin(&edit, sq, request);
-        if (hf_sqlite_edit_revision(&edit, error) ||
-            hf_sqlite_edit_remove_lease(&edit, request->lease, error)) {
-            hf_sqlite_edit_abort(&edit);
-            return failed;
-        }
-        if (hf_sqlite_edit_commit(&edit, &is_unknown, error))
+        err = remove_row(sq, request, false, &is_unknown);
+        /* Without room for history it goes without. */
+        if (err == HF_ERR_NOSPACE && !is_unknown &&
+            !hf_sqlite_begin(sq, true, error))
+            err = remove_row(sq, request, true, &is_unknown);
+        if (err)
             return is_unknown ? unknown : failed;
         if (own)
             forget(sq, own);

@@ -2,11 +2,13 @@
 # Tests of the embedded store, on a kernel that the test commands.
 sqlite_programs = \
 	tests/unit/test_sqlite_fail \
+	tests/unit/test_sqlite_full \
 	tests/unit/test_sqlite_gate \
 	tests/unit/test_sqlite_loss \
 	tests/unit/test_sqlite_mark \
 	tests/unit/test_sqlite_place \
-	tests/unit/test_sqlite_proof
+	tests/unit/test_sqlite_proof \
+	tests/unit/test_sqlite_users
 check_PROGRAMS += $(sqlite_programs)
 suite_unit += $(sqlite_programs)
 
@@ -17,9 +19,11 @@ tests_unit_libhf_lab_a_SOURCES = \
 
 HF_LAB_LIBS = tests/unit/libhf_lab.a $(HF_UNIT_LIBS) $(HF_SQLITE_LIBS)
 tests_unit_test_sqlite_fail_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_full_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_gate_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_loss_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_mark_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_place_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_proof_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_users_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_fail_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
