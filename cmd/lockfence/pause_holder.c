@@ -299,6 +299,61 @@ enum hf_err pause_holder_start(const struct pause_setting *setting,
     return failed;
 }
 
+/* In the child: never returns. */
+static void become_part(char *const *environment, int to, int from)
+{
+    const char *words[] = {"sh", "-c", agent, NULL};
+    int nothing = open("/dev/null", O_RDWR);
+
+    setsid();
+    if (nothing >= 0 && dup2(to, AGENT_TO) >= 0 &&
+        dup2(from, AGENT_FROM) >= 0 && dup2(nothing, 0) >= 0 &&
+        dup2(nothing, 1) >= 0 && dup2(nothing, 2) >= 0)
+        execve("/bin/sh", (char *const *)words, environment);
+    _exit(127);
+}
+
+enum hf_err pause_part_start(const struct pause_setting *setting,
+                             const struct pause_holder *holder,
+                             struct pause_holder *part, struct hf_error *error)
+{
+    const struct pause_change changes[] = {
+        {"PAUSETEST_LINE", setting->line},
+        {"PAUSETEST_FOLDER", setting->folder},
+        {NULL, NULL}};
+    char **environment = pause_environment(&holder->grant, changes, "-");
+    enum hf_err failed = HF_ERR_OK;
+    char line[64];
+    bool is_gone;
+    int to[2];
+    int from[2];
+
+    *part = (struct pause_holder){.lockrun = -1};
+    if (!environment)
+        return hf_error_set(error, HF_ERR_NOMEM, "no memory");
+    if (!make_pipe(to) || !make_pipe(from)) {
+        free(environment);
+        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, errno, "no pipe");
+    }
+    part->lockrun = fork();
+    if (part->lockrun == 0)
+        become_part(environment, to[0], from[1]);
+    free(environment);
+    close(to[0]);
+    close(from[1]);
+    part->to = to[1];
+    part->from = from[0];
+    part->agent = part->lockrun;
+    if (part->lockrun < 0 || !read_reply(setting, part, setting->write_limit,
+                                         line, sizeof(line), &is_gone)) {
+        close(part->to);
+        close(part->from);
+        failed = hf_error_set(error, HF_ERR_UNAVAILABLE,
+                              "cannot start a part of the job");
+    }
+    return failed;
+}
+
 enum hf_err pause_holder_answer(const struct pause_setting *setting,
                                 struct pause_holder *holder, const char *id,
                                 struct hf_span limit,

@@ -78,6 +78,16 @@ enum hf_err pause_holder_write(const struct pause_setting *setting,
                                struct hf_span limit,
                                struct pause_result *result,
                                struct hf_error *error);
+
+/*
+ * A part of `holder`'s job that is out of its lockrun's reach, as it is when a
+ * job sends work to another host or a container: the same loop with the same
+ * LOCK_*, as a child of ours. `lockrun` of *part is its own pid. Errors:
+ * UNAVAILABLE, NOMEM.
+ */
+enum hf_err pause_part_start(const struct pause_setting *setting,
+                             const struct pause_holder *holder,
+                             struct pause_holder *part, struct hf_error *error);
 enum hf_err pause_holder_answer(const struct pause_setting *setting,
                                 struct pause_holder *holder, const char *id,
                                 struct hf_span limit,

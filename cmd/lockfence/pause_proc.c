@@ -119,6 +119,14 @@ static bool is_stopped(pid_t pid)
            state == 'Z' || state == 'X';
 }
 
+bool pause_is_alive(pid_t pid)
+{
+    pid_t parent;
+    char state;
+
+    return read_stat(pid, &state, &parent) && state != 'Z' && state != 'X';
+}
+
 enum hf_err pause_stop_all(pid_t pids[PAUSE_PIDS_MAX], int *count,
                            struct hf_error *error)
 {

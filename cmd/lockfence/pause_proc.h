@@ -30,6 +30,8 @@ int pause_descendants(pid_t pids[PAUSE_PIDS_MAX]);
 enum hf_err pause_stop_all(pid_t pids[PAUSE_PIDS_MAX], int *count,
                            struct hf_error *error);
 void pause_continue(const pid_t *pids, int count);
+/* Is it there, be it stopped or not? */
+bool pause_is_alive(pid_t pid);
 /* SIGKILL for all that is below us, until nothing is left. */
 void pause_kill_all(void);
 

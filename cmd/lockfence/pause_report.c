@@ -84,7 +84,7 @@ static bool is_whole(const struct pause_report *report)
 {
     for (int i = 0; i < PAUSE_TRIAL_COUNT; i++)
         if (report->found[i].fate == PAUSE_NOT_TRIED && i != PAUSE_POINTS &&
-            i != PAUSE_NEAR)
+            i != PAUSE_NEAR && i != PAUSE_RESUMED)
             return false;
     return true;
 }

@@ -42,12 +42,15 @@ static bool was_taken(const struct pause_kit *kit, enum pause_trial trial)
 
 /* Holder one writes twice, and is stopped with all that belongs to it. */
 static enum hf_err begin_one(struct pause_kit *kit, struct pause_holder *one,
+                             struct pause_holder *part,
                              pid_t pids[PAUSE_PIDS_MAX], int *count)
 {
     enum hf_err failed = pause_kit_try_holder(kit, PAUSE_FIRST, one, NULL);
 
     if (!failed && was_taken(kit, PAUSE_FIRST))
         failed = pause_kit_try_holder(kit, PAUSE_AGAIN, one, NULL);
+    if (!failed && was_taken(kit, PAUSE_FIRST))
+        failed = pause_part_start(&kit->setting, one, part, kit->run->error);
     if (failed || !was_taken(kit, PAUSE_FIRST))
         return failed;
     failed = pause_stop_all(pids, count, kit->run->error);
@@ -59,19 +62,37 @@ static enum hf_err begin_one(struct pause_kit *kit, struct pause_holder *one,
     return failed;
 }
 
-/* Everything of holder one goes on: its writer, which writes, then the rest. */
-static enum hf_err resume_one(struct pause_kit *kit, struct pause_holder *one,
-                              const pid_t *pids, int count,
+/* Does the job still stand there, to be let go on before its lockrun is? */
+static enum hf_err resume_job(struct pause_kit *kit, struct pause_holder *one,
                               const struct pause_grant *control)
 {
-    enum hf_err failed;
+    struct pause_found *found = &kit->report->found[PAUSE_RESUMED];
+
+    if (!pause_is_alive(one->agent)) {
+        snprintf(found->why, sizeof(found->why),
+                 "who took the key ended what was left of the job");
+        pause_kit_say(kit, "holder one's job is gone: %s", found->why);
+        return HF_ERR_OK;
+    }
+    pause_continue(&one->agent, 1);
+    return pause_kit_try_holder(kit, PAUSE_RESUMED, one, control);
+}
+
+/* All of holder one goes on: those that write, and then its lockrun. */
+static enum hf_err resume_one(struct pause_kit *kit, struct pause_holder *one,
+                              struct pause_holder *part, const pid_t *pids,
+                              int count, const struct pause_grant *control)
+{
+    enum hf_err failed = resume_job(kit, one, control);
     int status;
 
-    pause_continue(&one->agent, 1);
-    failed = pause_kit_try_holder(kit, PAUSE_RESUMED, one, control);
+    pause_continue(&part->agent, 1);
+    if (!failed)
+        failed = pause_kit_try_holder(kit, PAUSE_LEAKED, part, control);
     pause_continue(pids, count);
     if (failed)
         return failed;
+    pause_holder_finish(&kit->setting, part);
     status = pause_holder_await(&kit->setting, one, hf_span_ms(STOP_LIMIT_MS));
     if (status < 0) {
         pause_kit_say(kit, "holder one's lockrun does not notice its loss");
@@ -103,12 +124,11 @@ static enum hf_err try_tokens(struct pause_kit *kit,
         {"LOCK_TOKEN", near}, {"LOCK_SESSION", one->session}, {NULL, NULL}};
     const struct pause_change other[] = {{"LOCK_SESSION", one->session},
                                          {NULL, NULL}};
-    enum hf_err failed = pause_kit_try(kit, PAUSE_LEAKED, one, NULL, two);
+    enum hf_err failed;
 
     snprintf(token_one, sizeof(token_one), "%" PRIu64, one->token);
     snprintf(near, sizeof(near), "%" PRIu64, two->token - 1);
-    if (!failed)
-        failed = pause_kit_try(kit, PAUSE_DISGUISED, two, disguised, two);
+    failed = pause_kit_try(kit, PAUSE_DISGUISED, two, disguised, two);
     if (!failed)
         failed = pause_kit_try(kit, PAUSE_TEXT, two, nine, two);
     if (!failed && two->token - 1 != one->token)
@@ -139,8 +159,8 @@ static enum hf_err try_third(struct pause_kit *kit,
 }
 
 static enum hf_err with_two(struct pause_kit *kit, struct pause_holder *one,
-                            struct pause_holder *two, const pid_t *pids,
-                            int count)
+                            struct pause_holder *part, struct pause_holder *two,
+                            const pid_t *pids, int count)
 {
     enum hf_err failed;
 
@@ -150,7 +170,7 @@ static enum hf_err with_two(struct pause_kit *kit, struct pause_holder *one,
     failed = pause_kit_try_holder(kit, PAUSE_TAKEOVER, two, NULL);
     if (failed || !was_taken(kit, PAUSE_TAKEOVER))
         return failed;
-    failed = resume_one(kit, one, pids, count, &two->grant);
+    failed = resume_one(kit, one, part, pids, count, &two->grant);
     if (!failed)
         failed = try_tokens(kit, &one->grant, &two->grant);
     if (!failed)
@@ -163,6 +183,7 @@ static enum hf_err run_trials(struct pause_kit *kit)
     static pid_t pids[PAUSE_PIDS_MAX];
     const struct hf_opt_number *points = &kit->run->options->pause.points;
     struct pause_holder one;
+    struct pause_holder part;
     struct pause_holder two;
     int count = 0;
     enum hf_err failed =
@@ -172,12 +193,12 @@ static enum hf_err run_trials(struct pause_kit *kit)
         return failed;
     pause_kit_say(kit, "holder one has the key: token %" PRIu64,
                   one.grant.token);
-    failed = begin_one(kit, &one, pids, &count);
+    failed = begin_one(kit, &one, &part, pids, &count);
     if (!failed && count) {
         failed =
             pause_holder_start(&kit->setting, "two", &two, kit->run->error);
         if (!failed) {
-            failed = with_two(kit, &one, &two, pids, count);
+            failed = with_two(kit, &one, &part, &two, pids, count);
             pause_holder_finish(&kit->setting, &two);
             if (!failed && was_taken(kit, PAUSE_TAKEOVER))
                 failed = try_third(kit, &two.grant);

@@ -36,7 +36,7 @@ teardown_file() {
 @test "an object of SeaweedFS is FENCED" {
     need_peers
     came_out weed 0
-    trial 'right refused holder one goes on and writes'
+    trial 'right refused a part of that job'
     trial 'right refused a writer stopped on its way'
 }
 
