@@ -39,8 +39,16 @@ ended() {
 
 exists() { [ -e "$1" ]; }
 appears() { within 20 exists "$1"; }
-# No process has these words on its command line.
-none_runs() { ! pgrep -f -- "$1" >/dev/null; }
+# running WORDS: the processes that have these words on their command line.
+running() {
+    local file words
+    for file in /proc/[0-9]*/cmdline; do
+        mapfile -d '' words <"$file"
+        [[ ${words[*]} != *"$1"* ]] || echo "${file//[^0-9]/}"
+    done 2>/dev/null
+}
+none_runs() { [ -z "$(running "$1")" ]; }
+children_of() { cat "/proc/$1"/task/*/children 2>/dev/null; }
 is_free() { lockrun -n --key t/n/k --skip -- touch "$D/was_free" && [ -e "$D/was_free" ]; }
 
 # The kernel's own view: no folder of a job's cgroup is left of ours.

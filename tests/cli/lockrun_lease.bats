@@ -140,7 +140,7 @@ END
 tree_of() {
     local child
     echo "$1"
-    for child in $(pgrep -P "$1"); do tree_of "$child"; done
+    for child in $(children_of "$1"); do tree_of "$child"; done
 }
 
 @test "F28: all stood still beyond the TTL, nobody took the key: the job goes on" {

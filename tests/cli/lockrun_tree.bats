@@ -176,10 +176,10 @@ while [ ! -e up ]; do sleep 0.02; done
 exec lockrun --key t/n/k \$1 -- \$2
 END
     sh job '' true 3>&-
-    pgrep -f -- "$mark" >/dev/null
+    [ -n "$(running "$mark")" ]
     runs sh job '--max-run=500ms --grace=100ms' 'sleep 300' 3>&-
     [ "$status" = 124 ]
-    pgrep -f -- "$mark" >/dev/null
+    [ -n "$(running "$mark")" ]
     touch stop
     within 10 none_runs "$mark"
 }
@@ -246,7 +246,7 @@ END
     started=$!
     pids+=("$started")
     appears up
-    kill -TERM "$(pgrep -P "$started")"
+    kill -TERM $(children_of "$started")
     ended "$started"
     [ "$status" = 5 ]
 }
