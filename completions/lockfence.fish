@@ -5,7 +5,7 @@ function __lockfence_operands
     for word in $words[2..]
         if test $skips = 1
             set skips 0
-        else if contains -- $word -t --token --grant -k --key --size -t --token --grant -k --key --guard --content-type --header --stamp --stamp-line --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style --endpoint --region --profile --style --endpoint --region --profile --style -m --margin --write --verify --refused-status --refused-text -k --key --ttl --class --store --limit --points --junit
+        else if contains -- $word -t --token --grant -k --key --size -k --key --writer -k --key --writer -d --dsn -d --dsn -d --dsn --store -t --token --grant -k --key -c --command -f --file --copy --copy-options --isolation --tries -d --dsn -t --token --grant -k --key -d --dsn --below -d --dsn --store -t --token --grant -k --key --guard --content-type --header --stamp --stamp-line --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style -t --token --grant -k --key --endpoint --region --profile --style --endpoint --region --profile --style --endpoint --region --profile --style -m --margin --write --verify --refused-status --refused-text -k --key --ttl --class --store --limit --points --junit --store -m --mark -k --key
             set skips 1
         else if not string match -q -- '-*' $word
             echo $word
@@ -16,7 +16,7 @@ function __lockfence_is
     set -l words (__lockfence_operands)
     set -l group $argv[2]
     set -l command "$words[1]"
-    if contains -- "$command" file s3; and set -q words[2]
+    if contains -- "$command" file pg s3; and set -q words[2]
         set command "$words[1] $words[2]"
     end
     test "$command" = "$argv[1]"
@@ -36,6 +36,46 @@ complete -c lockfence -n "__lockfence_is 'file write'" -F
 complete -c lockfence -n "__lockfence_is 'file'" -a status -d 'Show the mark of a file'
 complete -c lockfence -n "__lockfence_is 'file status'" -l json -d 'Print one JSON object'
 complete -c lockfence -n "__lockfence_is 'file status'" -F
+complete -c lockfence -n "__lockfence_is ''" -a pg -d 'More commands of this kind'
+complete -c lockfence -n "__lockfence_is 'pg'" -a plan -d 'Print the SQL that pg init would run'
+complete -c lockfence -n "__lockfence_is 'pg plan'" -s k -l key -x -d 'The key that the tables are guarded under (default: LOCK_KEY)'
+complete -c lockfence -n "__lockfence_is 'pg plan'" -l strict -d 'One transaction for each grant: refuse an equal token as well'
+complete -c lockfence -n "__lockfence_is 'pg plan'" -l writer -x -d 'Let ROLE call holdfast.guard and read the marks'
+complete -c lockfence -n "__lockfence_is 'pg'" -a init -d 'Install the guard, and guard tables wholesale'
+complete -c lockfence -n "__lockfence_is 'pg init'" -s k -l key -x -d 'The key that the tables are guarded under (default: LOCK_KEY)'
+complete -c lockfence -n "__lockfence_is 'pg init'" -l strict -d 'One transaction for each grant: refuse an equal token as well'
+complete -c lockfence -n "__lockfence_is 'pg init'" -l writer -x -d 'Let ROLE call holdfast.guard and read the marks'
+complete -c lockfence -n "__lockfence_is 'pg init'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
+complete -c lockfence -n "__lockfence_is 'pg'" -a check -d 'Show what is guarded, what is not, and what is wrong'
+complete -c lockfence -n "__lockfence_is 'pg check'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
+complete -c lockfence -n "__lockfence_is 'pg check'" -l json -d 'Print one JSON object'
+complete -c lockfence -n "__lockfence_is 'pg'" -a status -d 'Show the marks, and compare one with the lock service'
+complete -c lockfence -n "__lockfence_is 'pg status'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
+complete -c lockfence -n "__lockfence_is 'pg status'" -l store -r -F -d 'The embedded store (default: HOLDFAST_STORE, or the user\'s own place)'
+complete -c lockfence -n "__lockfence_is 'pg status'" -l json -d 'Print one JSON object'
+complete -c lockfence -n "__lockfence_is 'pg'" -a write -d 'Run SQL in one guarded transaction'
+complete -c lockfence -n "__lockfence_is 'pg write'" -s t -l token -x -d 'The fencing token (default: LOCK_TOKEN, which lockrun sets)'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l grant -x -d 'The id of the grant (default: LOCK_SESSION, when the token is LOCK_TOKEN)'
+complete -c lockfence -n "__lockfence_is 'pg write'" -s k -l key -x -d 'The key that the token was granted for (default: LOCK_KEY)'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l strict -d 'One write per grant: refuse an equal token as well'
+complete -c lockfence -n "__lockfence_is 'pg write'" -s c -l command -x -d 'The statements (default: standard input)'
+complete -c lockfence -n "__lockfence_is 'pg write'" -s f -l file -r -F -d 'A file with the statements'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l copy -x -d 'COPY standard input into TABLE, or "TABLE (COLUMNS)"'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l copy-options -x -d 'As COPY takes them: "(FORMAT csv, HEADER)"'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l isolation -x -a 'read-committed repeatable-read serializable' -d 'read-committed (the default), repeatable-read or serializable'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l tries -x -d 'Run it at most N times when the server asks for another try (serialization failure, deadlock); 10 by default'
+complete -c lockfence -n "__lockfence_is 'pg write'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
+complete -c lockfence -n "__lockfence_is 'pg'" -a run -d 'Run a command whose connections carry the token'
+complete -c lockfence -n "__lockfence_is 'pg run'" -s t -l token -x -d 'The fencing token (default: LOCK_TOKEN, which lockrun sets)'
+complete -c lockfence -n "__lockfence_is 'pg run'" -l grant -x -d 'The id of the grant (default: LOCK_SESSION, when the token is LOCK_TOKEN)'
+complete -c lockfence -n "__lockfence_is 'pg run'" -s k -l key -x -d 'The key that the token was granted for (default: LOCK_KEY)'
+complete -c lockfence -n "__lockfence_is 'pg run'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
+complete -c lockfence -n "__lockfence_is 'pg run'" -l no-check -d 'Do not connect before and after the command: for a command that finds its database by itself'
+complete -c lockfence -n "__lockfence_is 'pg run'" -x -a '(__fish_complete_command)'
+complete -c lockfence -n "__lockfence_is 'pg'" -a bump -d 'Raise a mark, after a restore of the database'
+complete -c lockfence -n "__lockfence_is 'pg bump'" -l below -x -d 'Refuse every token below this one (default: the present holder\'s as the lock service knows it; if nobody holds the key, the next one to be issued)'
+complete -c lockfence -n "__lockfence_is 'pg bump'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
+complete -c lockfence -n "__lockfence_is 'pg bump'" -l store -r -F -d 'The embedded store (default: HOLDFAST_STORE, or the user\'s own place)'
 complete -c lockfence -n "__lockfence_is ''" -a s3 -d 'More commands of this kind'
 complete -c lockfence -n "__lockfence_is 's3'" -a put -d 'Write an object of an S3 store, if the token is current'
 complete -c lockfence -n "__lockfence_is 's3 put'" -s t -l token -x -d 'The fencing token (default: LOCK_TOKEN, which lockrun sets)'
@@ -60,7 +100,6 @@ complete -c lockfence -n "__lockfence_is 's3'" -a get -d 'Read an object; with a
 complete -c lockfence -n "__lockfence_is 's3 get'" -s t -l token -x -d 'The fencing token (default: LOCK_TOKEN, which lockrun sets)'
 complete -c lockfence -n "__lockfence_is 's3 get'" -l grant -x -d 'The id of the grant (default: LOCK_SESSION, when the token is LOCK_TOKEN)'
 complete -c lockfence -n "__lockfence_is 's3 get'" -s k -l key -x -d 'The key that the token was granted for (default: LOCK_KEY)'
-complete -c lockfence -n "__lockfence_is 's3 get'" -l strict -d 'One write per grant: refuse an equal token as well'
 complete -c lockfence -n "__lockfence_is 's3 get'" -l endpoint -x -d 'The store (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile\'s endpoint_url, then AWS)'
 complete -c lockfence -n "__lockfence_is 's3 get'" -l region -x -d 'The region (default: AWS_REGION, AWS_DEFAULT_REGION, the profile\'s, then us-east-1)'
 complete -c lockfence -n "__lockfence_is 's3 get'" -l profile -x -d 'The profile in the files of the aws tools (default: AWS_PROFILE)'
@@ -108,5 +147,11 @@ complete -c lockfence -n "__lockfence_is 'pausetest'" -l points -x -d 'Stop a wr
 complete -c lockfence -n "__lockfence_is 'pausetest'" -l junit -r -F -d 'Write a JUnit report there as well'
 complete -c lockfence -n "__lockfence_is 'pausetest'" -l json -d 'Print one JSON object'
 complete -c lockfence -n "__lockfence_is 'pausetest'" -s q -l quiet -d 'Say nothing where the exit status tells it all'
+complete -c lockfence -n "__lockfence_is ''" -a check -d 'Ask the lock service whether a token is the present holder\'s'
+complete -c lockfence -n "__lockfence_is 'check'" -l store -r -F -d 'The embedded store (default: HOLDFAST_STORE, or the user\'s own place)'
+complete -c lockfence -n "__lockfence_is 'check'" -l json -d 'Print one JSON object'
+complete -c lockfence -n "__lockfence_is ''" -a filter -d 'Pass lines whose token is current, and stop the others'
+complete -c lockfence -n "__lockfence_is 'filter'" -s m -l mark -r -F -d 'The resource that the lines are for: its mark is kept beside it, in .NAME.fence'
+complete -c lockfence -n "__lockfence_is 'filter'" -s k -l key -x -d 'The key that the tokens are of (default: LOCK_KEY)'
 complete -c lockfence -s h -l help -d 'Show this and exit'
 complete -c lockfence -s V -l version -d 'Show the version and exit'
