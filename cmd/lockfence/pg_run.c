@@ -33,7 +33,7 @@ static enum hf_err set_options(const struct hf_fence_claim *claim,
     hf_buf_init(&text, 65536);
     hf_buf_printf(&text, "%s%s-c holdfast.token=%" PRIu64, former ? former : "",
                   former ? " " : "", claim->token);
-    hf_buf_printf(&text, " -c holdfast.grant=%s -c holdfast.key=%s",
+    hf_buf_printf(&text, " -c holdfast.grant_id=%s -c holdfast.key=%s",
                   claim->grant, claim->key);
     if (text.failed || setenv("PGOPTIONS", text.data, 1))
         err = hf_error_set(error, HF_ERR_NOMEM, "cannot set PGOPTIONS");

@@ -34,7 +34,7 @@ static enum hf_err read_all(int fd, const char *name, struct hf_buf *text,
         if (got == 0)
             break;
     }
-    if (memchr(text->data, '\0', text->size))
+    if (text->size > 0 && memchr(text->data, '\0', text->size))
         return hf_error_set(error, HF_ERR_USAGE, "%s is no text", name);
     return HF_ERR_OK;
 }

@@ -125,18 +125,21 @@ static long ms_since(const struct timespec *start)
 }
 
 /* A message of the server in verbose form has "28P01: " in front of its text:
- * where that begins, or NULL. */
+ * where that begins, or NULL. (FATAL: is as long, but has no digit.) */
 static const char *find_state(const char *text)
 {
     for (const char *at = text; *at; at++) {
+        bool has_digit = false;
         size_t size = 0;
 
         if (at[0] != ' ')
             continue;
         while (isupper((unsigned char)at[1 + size]) ||
-               isdigit((unsigned char)at[1 + size]))
+               isdigit((unsigned char)at[1 + size])) {
+            has_digit = has_digit || isdigit((unsigned char)at[1 + size]);
             size++;
-        if (size == STATE_SIZE && at[1 + size] == ':')
+        }
+        if (size == STATE_SIZE && has_digit && at[1 + size] == ':')
             return at + 1;
     }
     return NULL;

@@ -232,7 +232,7 @@ RETURNS void LANGUAGE plpgsql VOLATILE
 AS $connection$
 DECLARE
     seen CONSTANT text := coalesce(current_setting('holdfast.token', true), '');
-    g    CONSTANT text := coalesce(current_setting('holdfast.grant', true), '');
+    g    CONSTANT text := coalesce(current_setting('holdfast.grant_id', true), '');
     k    CONSTANT text := coalesce(current_setting('holdfast.key', true), '');
     t    text := set_config('holdfast.token', NULL, true);
     done boolean;

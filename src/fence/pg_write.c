@@ -10,7 +10,8 @@
 #include "base/buf.h"
 #include "fence/pg.h"
 
-enum { SETTLE_LIMIT_MS = 10000, SETTLE_STEP_MS = 200, XID_SIZE = 24 };
+enum { SETTLE_LIMIT_MS = 10000, SETTLE_STEP_MS = 200 };
+enum { XID_SIZE = 24, LIFE_SIZE = 48 };
 /* A script is quoted twice; the server takes a gigabyte. */
 enum { TEXT_BYTES_MAX = 512 << 20 };
 
@@ -30,9 +31,19 @@ static const char *begin_of(enum hf_pg_isolation isolation)
     hf_assert(false);
 }
 
-/* The guard, first of all; `xid` names the transaction, to settle a COMMIT. */
+/*
+ * What settles a COMMIT without an answer: the transaction, and the life of the
+ * server. A crash may lose the last transaction numbers, which are then given
+ * out again; it resets the statistics too, and that is how it shows.
+ */
+struct trace {
+    char xid[XID_SIZE];
+    char life[LIFE_SIZE];
+};
+
+/* The guard, first of all. */
 static enum hf_err guard(struct hf_pg *pg, const struct hf_fence_claim *claim,
-                         char xid[XID_SIZE], struct hf_error *error)
+                         struct trace *trace, struct hf_error *error)
 {
     char token[HF_TOKEN_TEXT_SIZE];
     const char *const parameters[] = {claim->key, token, claim->grant,
@@ -43,11 +54,14 @@ static enum hf_err guard(struct hf_pg *pg, const struct hf_fence_claim *claim,
     snprintf(token, sizeof(token), "%" PRIu64, claim->token);
     err = hf_pg_ask(pg,
                     "SELECT pg_current_xact_id(), "
+                    "(SELECT stats_reset FROM pg_stat_bgwriter), "
                     "holdfast.guard($1::text, $2::bigint, $3::text, "
                     "$4::boolean)",
                     4, parameters, &rows, error);
-    if (!err)
-        snprintf(xid, XID_SIZE, "%s", hf_pg_value(&rows, 0, 0));
+    if (!err) {
+        snprintf(trace->xid, XID_SIZE, "%s", hf_pg_value(&rows, 0, 0));
+        snprintf(trace->life, LIFE_SIZE, "%s", hf_pg_value(&rows, 0, 1));
+    }
     hf_pg_rows_clear(&rows);
     return err;
 }
@@ -103,50 +117,71 @@ static enum hf_err run_copy(struct hf_pg *pg, const struct hf_pg_write *write,
 /* ---- a COMMIT without an answer
  * ---------------------------------------------- */
 
-/* One look from a new connection: 1 committed, 0 not, below 0 not known yet. */
-static int look_up(const char *dsn, const char *xid)
+enum outcome { COMMITTED, ROLLED_BACK, UNDER_WAY, UNKNOWN };
+
+/* One look from a new connection. */
+static enum outcome look_up(const char *dsn, const struct trace *trace)
 {
-    const char *const parameters[] = {xid};
+    const char *const parameters[] = {trace->xid};
     struct hf_pg *pg = NULL;
     struct hf_pg_rows rows = {0};
-    int known = -1;
+    struct hf_error error = {HF_ERR_OK, ""};
+    enum outcome outcome = UNDER_WAY;
+    enum hf_err err;
 
     if (hf_pg_open(&pg, dsn, NULL))
-        return -1;
-    if (!hf_pg_ask(pg, "SELECT pg_xact_status($1::text::xid8)", 1, parameters,
-                   &rows, NULL)) {
-        if (strcmp(hf_pg_value(&rows, 0, 0), "committed") == 0)
-            known = 1;
-        else if (strcmp(hf_pg_value(&rows, 0, 0), "aborted") == 0)
-            known = 0;
+        return UNDER_WAY;
+    err = hf_pg_ask(pg,
+                    "SELECT pg_xact_status($1::text::xid8), stats_reset "
+                    "FROM pg_stat_bgwriter",
+                    1, parameters, &rows, &error);
+    if (!err) {
+        const char *status = hf_pg_value(&rows, 0, 0);
+        bool is_same_life = strcmp(hf_pg_value(&rows, 0, 1), trace->life) == 0;
+
+        if (strcmp(status, "committed") == 0)
+            outcome = is_same_life ? COMMITTED : UNKNOWN;
+        else if (strcmp(status, "aborted") == 0)
+            outcome = ROLLED_BACK;
+        else if (!is_same_life)
+            outcome = UNKNOWN;
+    } else if (strstr(error.text, "22023")) {
+        /* A number that is still to be given out: a crash has lost it. */
+        outcome = ROLLED_BACK;
     }
     hf_pg_rows_clear(&rows);
     hf_pg_close(pg);
-    return known;
+    return outcome;
 }
 
-static enum hf_err settle(struct hf_sys *sys, const char *dsn, const char *xid,
-                          struct hf_error *error)
+static enum hf_err settle(struct hf_sys *sys, const char *dsn,
+                          const struct trace *trace, struct hf_error *error)
 {
     struct hf_time until =
         hf_time_add(sys->steady(sys), hf_span_ms(SETTLE_LIMIT_MS));
-    int known = look_up(dsn, xid);
+    enum outcome outcome = look_up(dsn, trace);
 
-    while (known < 0 && !hf_time_reached(until, sys->steady(sys))) {
+    while (outcome == UNDER_WAY && !hf_time_reached(until, sys->steady(sys))) {
         poll(NULL, 0, SETTLE_STEP_MS);
-        known = look_up(dsn, xid);
+        outcome = look_up(dsn, trace);
     }
-    if (known > 0)
+    switch (outcome) {
+    case COMMITTED:
         return HF_ERR_OK;
-    if (known == 0)
+    case ROLLED_BACK:
         return hf_error_set(error, HF_ERR_UNAVAILABLE,
                             "the connection broke at COMMIT, and the "
                             "transaction was rolled back");
+    case UNDER_WAY:
+    case UNKNOWN:
+        break;
+    }
     return hf_error_set(error, HF_ERR_UNSETTLED,
-                        "the connection broke at COMMIT; ask SELECT "
-                        "pg_xact_status('%s') whether the transaction was "
-                        "committed",
-                        xid);
+                        "the connection broke at COMMIT (transaction %s), and "
+                        "the server %s: look whether the writes are there",
+                        trace->xid,
+                        outcome == UNKNOWN ? "has crashed since"
+                                           : "did not tell what came of it");
 }
 
 /* ---- tries -----------------------------------------------------------------
@@ -157,18 +192,18 @@ static enum hf_err try_once(struct hf_sys *sys, struct hf_pg *pg,
                             const struct hf_fence_claim *claim,
                             struct hf_error *error)
 {
-    char xid[XID_SIZE] = "";
+    struct trace trace = {"", ""};
     enum hf_err err = hf_pg_run(pg, begin_of(write->isolation), error);
 
     if (!err)
-        err = guard(pg, claim, xid, error);
+        err = guard(pg, claim, &trace, error);
     if (!err)
         err = write->copy ? run_copy(pg, write, error)
                           : run_script(pg, write->sql, write->sql_size, error);
     if (!err) {
         err = hf_pg_run(pg, "COMMIT", error);
         if (err && hf_pg_is_broken(pg))
-            return settle(sys, write->dsn, xid, error);
+            return settle(sys, write->dsn, &trace, error);
     }
     if (err && !hf_pg_is_broken(pg))
         hf_pg_run(pg, "ROLLBACK", NULL);

@@ -25,7 +25,7 @@ token() { sql -c "SELECT token FROM holdfast.mark WHERE key = 't/n/k'"; }
 with_token() {
     local token=$1 grant=$2
     shift 2
-    PGOPTIONS="-c holdfast.token=$token -c holdfast.grant=$grant" "$@"
+    PGOPTIONS="-c holdfast.token=$token -c holdfast.grant_id=$grant" "$@"
 }
 
 # ---- the rule ----------------------------------------------------------------------
@@ -73,7 +73,7 @@ rule_row() {
     repeated) state=LK003 ;;
     other-key) state=LK006 ;;
     esac
-    PGOPTIONS="-c holdfast.token=$6 -c holdfast.grant=${7#-} -c holdfast.key=$8" \
+    PGOPTIONS="-c holdfast.token=$6 -c holdfast.grant_id=${7#-} -c holdfast.key=$8" \
         expect_state $state -c "INSERT INTO t VALUES (1, 'x')
         ON CONFLICT (id) DO UPDATE SET v = 'y'"
     [ "$state" = 00000 ] || [ "$3" = - ] || [ "$(token)" = "$3" ]
@@ -285,7 +285,7 @@ S
     with_token 5 old expect_state LK001 -c "\\copy t FROM '$T/rows.csv' CSV"
     with_token 6 new expect_state 00000 -c "\\copy t FROM '$T/rows.csv' CSV"
     [ "$(sql -c 'SELECT count(*) FROM t')" = 2 ]
-    export PGOPTIONS='-c holdfast.token=6 -c holdfast.grant=new'
+    export PGOPTIONS='-c holdfast.token=6 -c holdfast.grant_id=new'
     session A
     unset PGOPTIONS
     ask A "PREPARE p AS UPDATE t SET v = \$1; EXECUTE p('p');"
@@ -413,7 +413,7 @@ S
         -c 'CREATE TEMP TABLE mark (key text, token bigint, grant_id text)'
     export PGOPTIONS='-c search_path=evil,pg_catalog'
     expect_state LK001 -c "CREATE TEMP TABLE mark (key text, token bigint)" -c "$(guard 6 new)"
-    PGOPTIONS="$PGOPTIONS -c holdfast.token=6 -c holdfast.grant=new" \
+    PGOPTIONS="$PGOPTIONS -c holdfast.token=6 -c holdfast.grant_id=new" \
         expect_state LK001 -c "INSERT INTO public.t VALUES (2, 'x')"
 }
 
