@@ -30,7 +30,7 @@ s3_test() {
 teardown_file() {
     kill -9 "${stub_pids[@]}" 2>/dev/null || :
     weed_stop
-    rm -rf "$T"
+    rm -rf "${T-}"
 }
 
 @test "an object of SeaweedFS is FENCED" {

@@ -49,7 +49,7 @@ weed_is_up() {
     kill -0 "$weed_pid" 2>/dev/null || return 0 # a port was taken: try others
     lockfence s3 status s3://fence/none >/dev/null 2>&1
 }
-weed_is_gone() { ! kill -0 "${weed_pid:-0}" 2>/dev/null; }
+weed_is_gone() { [ -z "${weed_pid-}" ] || ! kill -0 "$weed_pid" 2>/dev/null; }
 weed_stop() {
     [ -z "${weed_pid-}" ] || kill -9 "$weed_pid" || :
     wait_for weed_is_gone
