@@ -17,6 +17,16 @@ enum { TRIES_MAX = 12 };
 
 /* ---- locks -------------------------------------------------------------- */
 
+/* The nth word of a line, from 0, where it begins; "" when there is none. */
+static const char *word_at(const char *line, int place)
+{
+    for (; place > 0; place--) {
+        line += strcspn(line, " \n");
+        line += strspn(line, " ");
+    }
+    return line;
+}
+
 /* The process that has a flock on our file, as /proc/locks tells; 0: unknown.
  */
 static long find_holder(const struct hf_sqlite *sq)
@@ -28,15 +38,13 @@ static long find_holder(const struct hf_sqlite *sq)
     if (!locks)
         return 0;
     while (!holder && fgets(line, sizeof(line), locks)) {
-        unsigned int major;
-        unsigned int minor;
-        unsigned long ino;
-        long pid;
+        /* "N: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE START END" */
+        const char *pid = word_at(line, 4);
+        const char *inode = strrchr(word_at(line, 5), ':');
 
-        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %x:%x:%lu", &pid, &major,
-                   &minor, &ino) == 4 &&
-            ino == sq->gate_ino)
-            holder = pid;
+        if (!strncmp(word_at(line, 1), "FLOCK ", 6) && inode &&
+            strtoull(inode + 1, NULL, 10) == sq->gate_ino)
+            holder = strtol(pid, NULL, 10);
     }
     fclose(locks);
     return holder > 0 ? holder : 0;

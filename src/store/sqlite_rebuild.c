@@ -27,10 +27,11 @@ static DIR *list(struct hf_sqlite *sq)
 static hf_lease_id lease_of(const char *name)
 {
     char again[HF_SQLITE_SESSION_NAME];
-    unsigned long long lease = 0;
+    hf_lease_id lease;
 
-    if (sscanf(name, "s-%16llx", &lease) != 1)
+    if (strncmp(name, "s-", 2) != 0)
         return 0;
+    lease = strtoull(name + 2, NULL, 16);
     hf_sqlite_session_name(lease, again);
     return strcmp(name, again) == 0 ? lease : 0;
 }

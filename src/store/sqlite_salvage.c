@@ -3,26 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "store/sqlite_table.h"
 
 /* The file as a URI that SQLite takes for one that nobody writes. */
 static char *uri_of(const char *path)
 {
-    char *uri = malloc(3 * strlen(path) + 64);
-    char *to = uri;
+    struct hf_buf uri;
 
-    if (!uri)
-        return NULL;
-    to += sprintf(to, "file:");
+    hf_buf_init(&uri, 3 * strlen(path) + 64);
+    (void)hf_buf_add_str(&uri, "file:");
     for (; *path; path++) {
         bool plain = (*path >= 'a' && *path <= 'z') ||
                      (*path >= 'A' && *path <= 'Z') ||
                      (*path >= '0' && *path <= '9') || strchr("/-_.", *path);
 
-        to += sprintf(to, plain ? "%c" : "%%%02X", (unsigned char)*path);
+        if (plain)
+            (void)hf_buf_add(&uri, path, 1);
+        else
+            (void)hf_buf_printf(&uri, "%%%02X", (unsigned char)*path);
     }
-    strcpy(to, "?mode=ro&immutable=1");
-    return uri;
+    (void)hf_buf_add_str(&uri, "?mode=ro&immutable=1");
+    return hf_buf_take(&uri);
 }
 
 static struct hf_bytes column_bytes(sqlite3_stmt *statement, int place)

@@ -231,7 +231,7 @@ struct hf_store_request {
 
     /* LEASE_* : GRANT takes ttl_ms, the others lease. */
     hf_lease_id lease;
-    int64_t ttl_ms; /* 1 s to 24 h, else FAILED */
+    int64_t ttl_ms;            /* 1 s to 24 h, else FAILED */
     enum hf_lease_phase phase; /* LEASE_PHASE */
     const char *cgroup;        /* LEASE_PHASE, may be NULL */
 

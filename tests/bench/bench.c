@@ -328,7 +328,7 @@ int main(int argc, char **argv)
         if (option == 'd')
             bench.folder = optarg;
         else if (option == 'r')
-            bench.rounds = atoi(optarg);
+            bench.rounds = (int)strtol(optarg, NULL, 10);
         else if (option == 'p')
             bench.plot = fopen(optarg, "w");
         else

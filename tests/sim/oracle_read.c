@@ -109,20 +109,31 @@ static void read_epoch(const struct hf_change *from, struct change *to)
 
 void sim_change_read(const struct hf_change *from, struct change *to)
 {
+    static const struct {
+        const char *root;
+        enum row_kind row;
+    } kinds[] = {
+        {"hold/", ROW_HOLD},
+        {"share/", ROW_SHARE},
+        {"wait/", ROW_WAIT},
+    };
     const char *path = from->record.key.data; /* the store adds a NUL */
     const char *rest;
 
     *to = (struct change){.kind = CHANGE_OTHER,
                           .is_delete = from->is_delete,
                           .by_lease = from->by_lease};
-    if ((rest = after(path, "hold/")))
-        read_row(ROW_HOLD, rest, from, to);
-    else if ((rest = after(path, "share/")))
-        read_row(ROW_SHARE, rest, from, to);
-    else if ((rest = after(path, "wait/")))
-        read_row(ROW_WAIT, rest, from, to);
-    else if ((rest = after(path, "session/")))
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        rest = after(path, kinds[i].root);
+        if (rest) {
+            read_row(kinds[i].row, rest, from, to);
+            return;
+        }
+    }
+    rest = after(path, "session/");
+    if (rest)
         read_session(rest, from, to);
-    else if ((rest = after(path, "epoch")) && !*rest)
+    rest = after(path, "epoch");
+    if (rest && !*rest)
         read_epoch(from, to);
 }

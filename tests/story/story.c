@@ -108,9 +108,8 @@ static void expected(const struct story *story, char to[LINE_MAX_])
     while (i < story->count && strcmp(story->words[i], "->") != 0)
         i++;
     for (i++; i < story->count; i++) {
-        if (to[0])
-            strcat(to, " ");
-        strcat(to, story->words[i]);
+        snprintf(to + strlen(to), LINE_MAX_ - strlen(to), "%s%s",
+                 to[0] ? " " : "", story->words[i]);
     }
 }
 
@@ -167,7 +166,7 @@ static void new_world(struct story *story, bool local)
 
 static struct client *client_of(struct story *story, const char *name)
 {
-    int number = atoi(name + 1);
+    int number = (int)strtol(name + 1, NULL, 10);
     struct hf_core_options options = {
         .answer_limit = hf_span_ms(5000),
         .ops_max = 64,
@@ -611,7 +610,9 @@ static void do_fault(struct story *story)
     for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
         if (strcmp(word(story, 1), switches[i].name) == 0) {
             *(uint32_t *)((char *)&story->faults + switches[i].offset) =
-                story->count > 2 ? (uint32_t)atoi(word(story, 2)) : 65536;
+                story->count > 2
+                    ? (uint32_t)(int)strtol(word(story, 2), NULL, 10)
+                    : 65536;
             story->faults.late_max = hf_span_ms(3000);
             hf_sim_world_faults(story->world, &story->faults);
             return;
@@ -668,7 +669,7 @@ static void do_key(struct story *story)
     if (strcmp(word(story, 4), got) != 0)
         wrong(story, "holder", got);
     if (strcmp(word(story, 5), "waiting") == 0 &&
-        (uint64_t)atoi(word(story, 6)) != request.waiting) {
+        (uint64_t)(int)strtol(word(story, 6), NULL, 10) != request.waiting) {
         snprintf(got, sizeof(got), "%u waiting", (unsigned)request.waiting);
         wrong(story, "queue", got);
     }
@@ -726,7 +727,8 @@ static void do_line(struct story *story)
         if (story->tokens[left] >= story->tokens[right])
             wrong(story, "tokens rise", "not so");
     } else if (client_of(story, first)) {
-        do_client(story, client_of(story, first), atoi(first + 1));
+        do_client(story, client_of(story, first),
+                  (int)strtol(first + 1, NULL, 10));
     } else {
         wrong(story, "a line of the language", first);
     }

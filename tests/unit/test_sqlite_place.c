@@ -73,7 +73,7 @@ static void a_path_must_be_whole_and_name_a_file(void **state)
     char path[5000];
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        strcpy(lab->path, wrong[i]);
+        snprintf(lab->path, sizeof(lab->path), "%s", wrong[i]);
         expect_no_open(lab, HF_ERR_USAGE, "store path");
     }
     memset(path, 'a', sizeof(path) - 1);

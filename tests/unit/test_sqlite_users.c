@@ -119,7 +119,8 @@ static void make_group_folder(struct lab *lab, uid_t owner, mode_t mode)
     assert_int_equal(mkdir(lab->path, 0700), 0);
     assert_int_equal(chown(lab->path, owner, GROUP), 0);
     assert_int_equal(chmod(lab->path, mode), 0);
-    strcat(lab->path, "/db");
+    snprintf(lab->path + strlen(lab->path),
+             sizeof(lab->path) - strlen(lab->path), "/db");
 }
 
 /* ---- a group's store ---- */
