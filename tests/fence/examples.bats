@@ -38,6 +38,7 @@ as_cron() {
 }
 
 @test "the S3 job publishes, and again; a stale one does not" {
+    need_s3
     local first
     stub
     mkdir "$D/.aws"

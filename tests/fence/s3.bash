@@ -2,9 +2,12 @@
 # S3 stores for the tests of the S3 fence: SeaweedFS, which is real, and
 # s3_server.py, which has any fault that it is told to have. Sourced after lib.
 
-# Nothing of the machine's own settings; a skip where the S3 fence is left out.
+# Is it there at all? Skips are for setup, not for setup_file.
+has_s3() { [ -x "$HF_BUILD/lockfence-s3" ]; }
+need_s3() { has_s3 || skip 'configured --without-curl'; }
+
+# Nothing of the machine's own settings.
 s3_clean() {
-    [ -x "$HF_BUILD/lockfence-s3" ] || skip 'configured --without-curl'
     unset "${!AWS_@}"
     unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
     export no_proxy='*'
@@ -18,10 +21,11 @@ need_peers() {
         skip 'no S3 server of others here: ./dev deps --peers fetches one'
 }
 
-# In setup_file: one SeaweedFS for the file's tests, with the bucket "fence".
+# In setup_file: one SeaweedFS for the file's tests, with the bucket "fence", if
+# it can be had (need_s3 and need_peers tell in setup).
 weed_start() {
     local try base
-    need_peers
+    has_s3 && peers=$("$HF_SRC/tests/peers/build" --where) || return 0
     s3_clean
     weed_folder=$(mktemp -d)
     export AWS_ACCESS_KEY_ID=fencekey AWS_SECRET_ACCESS_KEY=fencesecret

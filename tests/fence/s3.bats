@@ -7,6 +7,7 @@ load lib
 . "$HF_SRC/tests/fence/s3.bash"
 
 setup() {
+    need_s3
     s3_clean
     D=$(mktemp -d)
     cd "$D"

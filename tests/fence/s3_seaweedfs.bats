@@ -10,6 +10,8 @@ setup_file() { weed_start; }
 teardown_file() { weed_stop; }
 
 setup() {
+    need_s3
+    need_peers
     D=$(mktemp -d)
     cd "$D"
     O=s3://fence/${BATS_TEST_NUMBER}
