@@ -6,6 +6,20 @@
 #include "client/local.h"
 #include "cmd/lockctl/lockctl.h"
 
+/* Who waits at a prompt for completion waits no longer than this. */
+#define QUIET_GATE_LIMIT hf_span_ms(500)
+
+/* What the store found and mended. */
+static void tell_notices(struct lockctl *ctl)
+{
+    const char *notice;
+
+    while ((notice = hf_local_notice(ctl->transport))) {
+        if (!ctl->is_quiet)
+            lockctl_note("note: %s", notice);
+    }
+}
+
 enum hf_err lockctl_open(struct lockctl *ctl, bool read_only,
                          struct hf_error *error)
 {
@@ -14,8 +28,8 @@ enum hf_err lockctl_open(struct lockctl *ctl, bool read_only,
         .store = ctl->options.store,
         .classes = ctl->options.classes,
         .read_only = read_only,
+        .gate_limit = ctl->is_quiet ? QUIET_GATE_LIMIT : hf_span_ms(0),
     };
-    const char *notice;
     enum hf_err err;
 
     if (!options.store && named && *named)
@@ -23,9 +37,15 @@ enum hf_err lockctl_open(struct lockctl *ctl, bool read_only,
     err = hf_local_open(&ctl->sys, &options, &ctl->transport, error);
     if (err)
         return err;
-    while ((notice = hf_local_notice(ctl->transport)))
-        lockctl_note("note: %s", notice);
+    tell_notices(ctl);
     return HF_ERR_OK;
+}
+
+void lockctl_close(struct lockctl *ctl)
+{
+    if (ctl->transport)
+        ctl->transport->ops->close(ctl->transport);
+    ctl->transport = NULL;
 }
 
 void lockctl_submit(struct lockctl *ctl, struct hf_request *request)
@@ -75,12 +95,9 @@ bool lockctl_wait(struct lockctl *ctl, const struct hf_request *request,
 enum hf_err lockctl_ask(struct lockctl *ctl, struct hf_request *request,
                         struct hf_error *error)
 {
-    const char *notice;
-
     lockctl_submit(ctl, request);
     (void)lockctl_wait(ctl, request, HF_TIME_NEVER);
-    while ((notice = hf_local_notice(ctl->transport)))
-        lockctl_note("note: %s", notice);
+    tell_notices(ctl);
     if (request->answer != HF_ANSWER_FAILED)
         return HF_ERR_OK;
     *error = request->error;

@@ -138,19 +138,17 @@ static void hex_json(struct hf_json *json, const char *name,
     hf_json_text(json, name, text);
 }
 
-void hold_json(struct hf_json *json, const struct hf_hold_info *info,
-               struct hf_time now, uint64_t place)
+static void token_json(struct hf_json *json, const struct hf_hold_info *info)
+{
+    hf_json_decimal(json, "token", info->token);
+    hf_json_u64(json, "epoch", hf_token_epoch(info->token));
+    hf_json_decimal(json, "revision", hf_token_revision(info->token));
+}
+
+static void who_json(struct hf_json *json, const struct hf_hold_info *info)
 {
     const struct hf_holder *who = &info->who;
-    hf_json_text(json, "state", hold_state_name(hold_state_of(info)));
-    hf_json_text(json, "mode", hf_mode_names[who->mode]);
-    if (info->kind == HF_WAITER) {
-        hf_json_u64(json, "place", place);
-    } else if (info->kind != HF_FLOOR) {
-        hf_json_decimal(json, "token", info->token);
-        hf_json_u64(json, "epoch", hf_token_epoch(info->token));
-        hf_json_decimal(json, "revision", hf_token_revision(info->token));
-    }
+
     hf_json_text(json, "class", who->class_name);
     hf_json_text(json, "host", who->host);
     hf_json_u64(json, "pid", who->pid);
@@ -158,6 +156,24 @@ void hold_json(struct hf_json *json, const struct hf_hold_info *info,
     hf_json_text(json, "program", who->program);
     hf_json_text(json, "note", who->note);
     hf_json_text(json, "since", hold_since(info).text);
+}
+
+static void ids_json(struct hf_json *json, const struct hf_hold_info *info)
+{
+    hf_json_text(json, "session", info->who.session);
+    hex_json(json, "grant", info->who.grant, sizeof(info->who.grant));
+}
+
+void hold_json(struct hf_json *json, const struct hf_hold_info *info,
+               struct hf_time now, uint64_t place)
+{
+    hf_json_text(json, "state", hold_state_name(hold_state_of(info)));
+    hf_json_text(json, "mode", hf_mode_names[info->who.mode]);
+    if (info->kind == HF_WAITER)
+        hf_json_u64(json, "place", place);
+    else if (hold_is_hold(info))
+        token_json(json, info);
+    who_json(json, info);
     hf_json_i64(json, "age_ms", hold_age_ms(info, now));
     if (info->lease_known) {
         hf_json_i64(json, "lease_ttl_ms", info->lease_ttl_ms);
@@ -166,6 +182,19 @@ void hold_json(struct hf_json *json, const struct hf_hold_info *info,
         hf_json_null(json, "lease_ttl_ms");
         hf_json_null(json, "lease_remaining_ms");
     }
-    hf_json_text(json, "session", who->session);
-    hex_json(json, "grant", who->grant, sizeof(who->grant));
+    ids_json(json, info);
+}
+
+void hold_notice_json(struct hf_json *json, const struct hf_notice *notice)
+{
+    const struct hf_hold_info *info = &notice->info;
+
+    hf_json_text(json, "change", hf_notice_names[notice->kind]);
+    hf_json_text(json, "key", info->key);
+    hf_json_decimal(json, "at_revision", notice->revision);
+    hf_json_text(json, "mode", hf_mode_names[info->who.mode]);
+    if (hold_is_hold(info))
+        token_json(json, info);
+    who_json(json, info);
+    ids_json(json, info);
 }

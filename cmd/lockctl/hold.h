@@ -61,5 +61,8 @@ struct lease_text lease_print(const struct hf_hold_info *info);
  */
 void hold_json(struct hf_json *json, const struct hf_hold_info *info,
                struct hf_time now, uint64_t place);
+/* The same of what became of a key: its name, the revision of that change, and
+ * whose hold or wait it is or was. */
+void hold_notice_json(struct hf_json *json, const struct hf_notice *notice);
 
 #endif

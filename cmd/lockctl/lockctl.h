@@ -24,6 +24,11 @@ struct lockctl_options {
     bool is_dry_run;
     bool is_yes;
     bool is_now;
+    bool is_batch;
+    bool is_once;
+    struct hf_opt_number count;
+    struct hf_opt_span every;
+    struct hf_opt_word sort;
 };
 
 struct lockctl {
@@ -32,6 +37,7 @@ struct lockctl {
     struct hf_opts opts; /* command and operands */
     struct hf_transport *transport;
     struct hf_buf out;
+    bool is_quiet; /* notices of the store are not told: completion */
 };
 
 enum lockctl_id {
@@ -56,6 +62,8 @@ extern const struct hf_tool lockctl_tool;
  * was found and mended, if any, goes to standard error. */
 enum hf_err lockctl_open(struct lockctl *ctl, bool read_only,
                          struct hf_error *error);
+/* Close it again, if it is open. */
+void lockctl_close(struct lockctl *ctl);
 /* Ask one thing and wait for its answer. What the request's answer says is the
  * caller's to judge; FAILED becomes the error. Clear the request afterwards. */
 enum hf_err lockctl_ask(struct lockctl *ctl, struct hf_request *request,
@@ -68,8 +76,21 @@ bool lockctl_wait(struct lockctl *ctl, const struct hf_request *request,
 /* Path of the store that is open. */
 const char *lockctl_place(const struct lockctl *ctl);
 
+/* ---- complete.c -----------------------------------------------------------
+ */
+
+/* Keys in use, or classes, that begin so, a line each: what completion offers.
+ * Names of the default home stand without it. Opens and closes the store;
+ * nothing is said of what fails. */
+void lockctl_offer(struct lockctl *ctl, enum hf_opt_offer offer,
+                   const char *prefix, struct hf_buf *to);
+
 /* ---- main.c ---------------------------------------------------------------
  */
+
+/* One command line from end to end, its words behind argv[0]; `preset` are
+ * options that it may override, or NULL. Returns the exit status. */
+int lockctl_run(int argc, char **argv, const struct lockctl_options *preset);
 
 /* Say "lockctl: SENTENCE" on standard error; returns the exit status. */
 int lockctl_fail(const struct hf_error *error);

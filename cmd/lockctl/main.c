@@ -86,12 +86,14 @@ static int run(struct lockctl *ctl)
     return functions[ctl->opts.command->id](ctl);
 }
 
-int main(int argc, char **argv)
+int lockctl_run(int argc, char **argv, const struct lockctl_options *preset)
 {
     struct lockctl ctl = {.transport = NULL};
     struct hf_error error;
     int status;
 
+    if (preset)
+        ctl.options = *preset;
     if (hf_opts_parse(&lockctl_tool, argc, argv, &ctl.options, &ctl.opts,
                       &error))
         return lockctl_fail(&error);
@@ -100,8 +102,12 @@ int main(int argc, char **argv)
     status = run(&ctl);
     if (!lockctl_flush(&ctl) && status == 0)
         status = hf_err_status(HF_ERR_UNAVAILABLE);
-    if (ctl.transport)
-        ctl.transport->ops->close(ctl.transport);
+    lockctl_close(&ctl);
     hf_buf_clear(&ctl.out);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    return lockctl_run(argc, argv, NULL);
 }

@@ -11,22 +11,9 @@
 #include "cmd/lockctl/lockctl.h"
 #include "cmd/lockctl/process.h"
 #include "cmd/lockctl/table.h"
+#include "cmd/lockctl/waiters.h"
 #include "cmd/lockctl/why.h"
 #include "core/token.h"
-
-static const struct table_column queue_columns[] = {
-    {.title = "PLACE", .is_right = true},
-    {.title = "STATE"},
-    {.title = "MODE", .drop = 5},
-    {.title = "HOST", .drop = 3},
-    {.title = "PID", .is_right = true},
-    {.title = "USER", .is_right = true, .drop = 6},
-    {.title = "PROGRAM", .drop = 2},
-    {.title = "SINCE", .drop = 7},
-    {.title = "WAITED", .is_right = true, .drop = 1},
-    {.title = "LEASE", .is_right = true, .drop = 4},
-    {.title = "NOTE", .drop = 8},
-    {.title = NULL}};
 
 /* All that is shown of one key. */
 struct shown {
@@ -137,33 +124,6 @@ static void add_floor(const struct shown *shown,
     add_line(to, "by", text);
 }
 
-static void add_waiter(struct table *table, const struct shown *shown,
-                       const struct hf_hold_info *info, uint64_t place)
-{
-    const struct hf_holder *who = &info->who;
-    char text[32];
-
-    snprintf(text, sizeof(text), "%" PRIu64, place);
-    table_add(table, text);
-    table_add(table, hold_state_name(hold_state_of(info)));
-    table_add(table, hf_mode_names[who->mode]);
-    table_add(table, who->host);
-    snprintf(text, sizeof(text), "%" PRIu32, who->pid);
-    table_add(table, text);
-    snprintf(text, sizeof(text), "%" PRIu32, who->uid);
-    table_add(table, text);
-    table_add(table, who->program);
-    table_add(table, hold_since(info).text);
-    table_add(table, age_print(hold_age_ms(info, shown->now)).text);
-    if (!info->lease_known)
-        table_add(table, "");
-    else if (info->lease_remaining_ms < 0)
-        table_add(table, "over");
-    else
-        table_add(table, age_print(info->lease_remaining_ms).text);
-    table_add(table, who->note);
-}
-
 static void add_queue(const struct shown *shown)
 {
     struct hf_buf *to = &shown->ctl->out;
@@ -173,10 +133,10 @@ static void add_queue(const struct shown *shown)
 
     if (shown->show.waiting == 0)
         return;
-    table_init(&table, queue_columns);
+    table_init(&table, waiters_columns);
     for (i = 0; i < shown->show.info_count; i++) {
         if (shown->show.infos[i].kind == HF_WAITER)
-            add_waiter(&table, shown, &shown->show.infos[i], ++place);
+            waiters_add(&table, &shown->show.infos[i], ++place, "", shown->now);
     }
     (void)hf_buf_printf(to, "\nqueue     %" PRIu64 "\n", shown->show.waiting);
     if (table_print(&table, terminal_width(), terminal_is_styled(), to))

@@ -3,8 +3,18 @@
 
 #include <stddef.h>
 
+#include "cmd/lockctl/list.h"
+
 #define OPT(member, kind, ...)                                                 \
     HF_OPT(struct lockctl_options, member, kind, __VA_ARGS__)
+
+const char *const list_order_names[] = {
+    [LIST_BY_KEY] = "key",
+    [LIST_BY_AGE] = "age",
+    [LIST_BY_WAITING] = "waiting",
+    [LIST_BY_LEASE] = "lease",
+    NULL,
+};
 
 static const struct hf_opt common_options[] = {
 #include "cmd/lockctl/options.def"
@@ -42,11 +52,35 @@ static const struct hf_opt advance_options[] = {
                 "still write while new ones run. Only a fence refuses them.")
     HF_OPT_END,
 };
+
+static const struct hf_opt watch_options[] = {
+    OPT(count, NUMBER, .names = "count", .letters = "c", .argument = "N",
+        .least = 1, .most = INT64_MAX, .help = "End after N changes.")
+    HF_OPT_END,
+};
+
+static const struct hf_opt top_options[] = {
+    OPT(is_once, FLAG, .names = "once", .letters = "1",
+        .help = "Print the list once, as plain text.")
+    OPT(is_batch, FLAG, .names = "batch", .letters = "b",
+        .help = "Print the list again and again, as plain text.")
+    OPT(count, NUMBER, .names = "count", .letters = "c", .argument = "N",
+        .least = 1, .most = INT64_MAX, .help = "End after N lists.")
+    OPT(every, SPAN, .names = "every", .letters = "d", .argument = "TIME",
+        .least = 100000000, .most = INT64_C(3600000000000),
+        .help = "Look again after TIME; 1s if nothing is said.")
+    OPT(sort, WORD, .names = "sort", .letters = "s", .argument = "ORDER",
+        .words = list_order_names,
+        .help = "What stands first: key (by name, the default), age (the "
+                "oldest), waiting (the longest queue) or lease (what ends "
+                "next).")
+    HF_OPT_END,
+};
 /* clang-format on */
 
 static const struct hf_command commands[] = {
 #define LOCKCTL_COMMAND(id_, function, name_, operands_, least, most,          \
-                        options_, summary_, details_)                          \
+                        options_, offer_, summary_, details_)                  \
     {.name = name_,                                                            \
      .id = LOCKCTL_##id_,                                                      \
      .operands = operands_,                                                    \
@@ -54,7 +88,9 @@ static const struct hf_command commands[] = {
      .details = details_,                                                      \
      .options = options_,                                                      \
      .operands_least = least,                                                  \
-     .operands_most = most},
+     .operands_most = most,                                                    \
+     .offer = HF_OFFER_##offer_,                                               \
+     .is_hidden = LOCKCTL_##id_ == LOCKCTL_COMPLETE},
 #include "cmd/lockctl/commands.def"
 #undef LOCKCTL_COMMAND
     {.name = NULL},
@@ -82,6 +118,7 @@ const struct hf_tool lockctl_tool = {
     .usages = usages,
     .options = common_options,
     .commands = commands,
+    .completer = "lockctl complete",
     .errors = errors,
     .exits = exits,
 };

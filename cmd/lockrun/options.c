@@ -44,6 +44,7 @@ const struct hf_tool lockrun_tool = {
     .options = rows,
     .ends_at_operand = true,
     .offer = HF_OFFER_COMMAND,
+    .completer = "lockctl complete",
     .exit_intro = "The exit status is the command's own, or one of these:",
     .errors = errors,
     .exits = exits,

@@ -235,8 +235,8 @@ static void put_value_cases(struct hf_buf *out, const struct hf_tool *tool)
 
 /*
  * Keys and classes, from the tool that knows them. Bash makes words of ":" and
- * "@" too, and replaces the last one alone: so the whole word is asked for, and
- * what stands before the last one is taken off the answers.
+ * "@" too, and replaces the end of what was typed, its $2: so the whole is
+ * asked for, and what stands before that end is taken off the answers.
  */
 static void put_completer(struct hf_buf *out, const struct hf_tool *tool)
 {
@@ -248,10 +248,9 @@ static void put_completer(struct hf_buf *out, const struct hf_tool *tool)
         "        words=${COMP_LINE:0:COMP_POINT}\n"
         "        words=${words##*[[:space:]]}\n"
         "        [[ $words != -*=* ]] || words=${words#*=}\n"
-        "        [[ $cur == *[!:@=]* ]] || cur=\n"
         "        mapfile -t COMPREPLY < <(%s \"$offer\" \"$words\" "
         "2>/dev/null)\n"
-        "        COMPREPLY=(\"${COMPREPLY[@]#\"${words%%\"$cur\"}\"}\") ;;\n",
+        "        COMPREPLY=(\"${COMPREPLY[@]#\"${words%%\"$2\"}\"}\") ;;\n",
         tool->completer);
 }
 

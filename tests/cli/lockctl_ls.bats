@@ -158,7 +158,7 @@ teardown() { lockctl_teardown; }
 }
 
 @test "every command has its help" {
-    for command in ls show release 'class ls' 'class lint' 'class show' \
+    for command in ls show queue watch top shell release 'class ls' 'class lint' 'class show' \
         'epoch show' 'epoch advance'; do
         run lockctl $command --help
         [ "$status" = 0 ]

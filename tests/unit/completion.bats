@@ -12,7 +12,7 @@ offers() {
     source <(print "$1" bash)
     compopt() { :; }
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-    "_$1" || :
+    "_$1" "$1" "${typed-${!#}}" || :
     echo "${COMPREPLY[*]}"
 }
 
@@ -95,9 +95,9 @@ offers() {
 @test "of a key with a colon, which bash takes for two words, the end is offered" {
     ctl() { echo "$3-asked"; }
     COMP_LINE='ctl show t/n/a:b@c' COMP_POINT=18
-    [ "$(offers ctl show t/n/a : b @ c)" = c-asked ]
+    [ "$(typed=@c offers ctl show t/n/a : b @c)" = @c-asked ]
     COMP_LINE='ctl show t/n/a:' COMP_POINT=15
-    [ "$(offers ctl show t/n/a :)" = -asked ]
+    [ "$(typed= offers ctl show t/n/a :)" = -asked ]
 }
 
 @test "a hidden command is not offered" {

@@ -20,6 +20,7 @@ unit_programs = \
 	tests/unit/test_json \
 	tests/unit/test_key \
 	tests/unit/test_local \
+	tests/unit/test_lockctl_shell \
 	tests/unit/test_lockctl_table \
 	tests/unit/test_lockctl_tool \
 	tests/unit/test_lockctl_why \
@@ -68,6 +69,9 @@ tests_unit_test_local_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(JANSSON_LIBS) $(YAML_LIBS)
 tests_unit_test_local_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 # Parts of lockctl that need no store.
+tests_unit_test_lockctl_shell_SOURCES = tests/unit/test_lockctl_shell.c \
+	cmd/lockctl/shell_offer.c cmd/lockctl/shell_words.c cmd/lockctl/tool.c
+tests_unit_test_lockctl_shell_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_lockctl_table_SOURCES = tests/unit/test_lockctl_table.c \
 	cmd/lockctl/table.c
 tests_unit_test_lockctl_table_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)

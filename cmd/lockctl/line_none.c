@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configured --without-readline: no editing. */
+#include "cmd/lockctl/line.h"
+
+void line_begin(line_offer_fn *offer, void *with)
+{
+    (void)offer;
+    (void)with;
+}
+
+char *line_read(const char *prompt)
+{
+    return line_plain(prompt);
+}
+
+void line_remember(const char *line)
+{
+    (void)line;
+}
