@@ -349,8 +349,9 @@ static enum hf_err renew_head(struct hf_sqlite *sq, const struct plan *plan,
     struct hf_sqlite_head *head = &sq->head;
     int64_t until = quarantine(sq, plan);
 
+    /* A number that no head before this one had. */
     if (!plan->head_ok)
-        head->generation = 0;
+        head->generation = plan->floor;
     memcpy(head->id, plan->id, sizeof(head->id));
     memcpy(head->boot, sq->boot, sizeof(head->boot));
     memcpy(head->census, plan->census, sizeof(head->census));

@@ -4,11 +4,13 @@ sqlite_programs = \
 	tests/unit/test_sqlite_fail \
 	tests/unit/test_sqlite_full \
 	tests/unit/test_sqlite_gate \
+	tests/unit/test_sqlite_kill \
 	tests/unit/test_sqlite_loss \
 	tests/unit/test_sqlite_mark \
 	tests/unit/test_sqlite_place \
 	tests/unit/test_sqlite_proof \
-	tests/unit/test_sqlite_users
+	tests/unit/test_sqlite_users \
+	tests/unit/test_sqlite_wake
 check_PROGRAMS += $(sqlite_programs)
 suite_unit += $(sqlite_programs)
 
@@ -21,9 +23,11 @@ HF_LAB_LIBS = tests/unit/libhf_lab.a $(HF_UNIT_LIBS) $(HF_SQLITE_LIBS)
 tests_unit_test_sqlite_fail_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_full_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_gate_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_kill_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_loss_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_mark_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_place_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_proof_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_users_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_wake_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_fail_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
