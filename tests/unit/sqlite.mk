@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of the embedded store, on a kernel that the test commands.
 sqlite_programs = \
+	tests/unit/test_sqlite_container \
 	tests/unit/test_sqlite_fail \
 	tests/unit/test_sqlite_full \
 	tests/unit/test_sqlite_gate \
@@ -20,6 +21,7 @@ tests_unit_libhf_lab_a_SOURCES = \
 	tests/unit/sqlite_lab.h
 
 HF_LAB_LIBS = tests/unit/libhf_lab.a $(HF_UNIT_LIBS) $(HF_SQLITE_LIBS)
+tests_unit_test_sqlite_container_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_fail_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_full_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_gate_LDADD = $(HF_LAB_LIBS)
