@@ -26,6 +26,7 @@ static enum hf_err run_command(enum lockfence_command command,
         break;
     }
     hf_assert(false);
+    return HF_ERR_INTERNAL;
 }
 
 int main(int argc, char **argv)

@@ -33,6 +33,7 @@ static const struct helper *find(enum lockfence_program program)
         return &ask;
     }
     hf_assert(false);
+    return NULL;
 }
 
 /* The folder of this very program with "/NAME" behind; false: not known. */

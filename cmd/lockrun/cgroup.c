@@ -85,7 +85,7 @@ static void unescape(char *text)
  */
 static bool shows(char *line, const char *own, char folder[PATH_MAX])
 {
-    char *field[5];
+    char *field[5] = {NULL};
     char *next = line;
     size_t root;
     char *type = strstr(line, " - ");

@@ -29,6 +29,7 @@ static const char *begin_of(enum hf_pg_isolation isolation)
         return "BEGIN ISOLATION LEVEL SERIALIZABLE";
     }
     hf_assert(false);
+    return NULL;
 }
 
 /*

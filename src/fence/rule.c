@@ -103,6 +103,7 @@ enum hf_err hf_fence_check(const struct hf_fence_mark *mark,
         break;
     }
     hf_assert(false);
+    return HF_ERR_INTERNAL;
 }
 
 bool hf_fence_grant_is_valid(const char *grant)
