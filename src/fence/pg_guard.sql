@@ -105,11 +105,13 @@ $refuse$;
 
 -- The first thing that a writing transaction does. It keeps its place until the
 -- transaction ends: those with the same token share it, one with a higher token
--- waits for them, and whoever comes later waits behind that one. (The advisory
--- lock is that queue. Row locks alone would let a crowd of stale writers keep a
--- new holder out, for who shares a lock may pass who waits for it.) The row lock
--- is what makes REPEATABLE READ and SERIALIZABLE fail with 40001 rather than
--- believe an old snapshot. 40001 is no refusal: run the transaction again.
+-- waits for them, and whoever comes later waits behind that one. That queue is
+-- an advisory lock; locks of the row would let a crowd of stale writers keep a
+-- new holder out, for who shares one may pass who waits for it. At READ
+-- COMMITTED the mark is read once the lock is had, and nobody can raise it then.
+-- At the other levels the snapshot may be older than the lock, so the row is
+-- locked too, which fails with 40001 where the mark has been raised since. 40001
+-- is no refusal: run the transaction again.
 CREATE OR REPLACE FUNCTION holdfast.guard(
     key text, token bigint, grant_id text DEFAULT '',
     strict boolean DEFAULT false)
@@ -170,8 +172,13 @@ BEGIN
             PERFORM set_config('synchronous_commit', 'on', true);
         END IF;
     ELSE
-        SELECT mark.token, mark.grant_id INTO m FROM holdfast.mark
-            WHERE mark.key = k FOR SHARE;
+        IF current_setting('transaction_isolation') = 'read committed' THEN
+            SELECT mark.token, mark.grant_id INTO m FROM holdfast.mark
+                WHERE mark.key = k;
+        ELSE
+            SELECT mark.token, mark.grant_id INTO m FROM holdfast.mark
+                WHERE mark.key = k FOR SHARE;
+        END IF;
         IF m.token = t AND m.grant_id = g AND NOT strict THEN
             NULL; -- the grant that wrote last, once more
         ELSE
@@ -181,6 +188,7 @@ BEGIN
     locked := set_config('holdfast.passed', concat(xact,
         CASE WHEN raised THEN 'first ' ELSE 'again ' END, t, ' ', g), true)
         IS NOT NULL;
+    locked := set_config('holdfast.passed_key', k, true) IS NOT NULL;
 END
 $guard$;
 COMMENT ON FUNCTION holdfast.guard(text, bigint, text, boolean) IS
@@ -346,14 +354,14 @@ BEGIN
         EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER '
             '_holdfast_guard', part.member);
         CONTINUE WHEN part.kind <> 'p' OR part.member <> tab;
-        -- Partitions get this one as they are made.
+        -- Partitions get this one as they are made. It is for each row, and
+        -- AFTER, so that a bulk load keeps its speed: one setting is compared.
         EXECUTE format('CREATE TRIGGER _holdfast_guard_row '
-            'AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW WHEN (NOT '
-            'pg_catalog.starts_with(coalesce(pg_catalog.current_setting('
-            '''holdfast.passed'', true), ''''), pg_catalog.concat('
-            'pg_catalog.pg_current_xact_id(), %L))) '
+            'AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW '
+            'WHEN (pg_catalog.current_setting(''holdfast.passed_key'', true) '
+            'IS DISTINCT FROM %L) '
             'EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
-            tab, ' ' || key || ' ' || first, key, trim(first));
+            tab, key, key, trim(first));
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER '
             '_holdfast_guard_row', tab);
     END LOOP;
