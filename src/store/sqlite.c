@@ -188,7 +188,9 @@ static struct hf_time sqlite_wake_at(struct hf_store *store)
     struct hf_sqlite *sq = sqlite_of(store);
 
     /* Answered requests are there at once. */
-    return sq->ready ? (struct hf_time){INT64_MIN} : sq->watch_at;
+    if (sq->ready)
+        return (struct hf_time){INT64_MIN};
+    return sq->watch_at;
 }
 
 static void sqlite_close(struct hf_store *store)

@@ -200,8 +200,8 @@ static enum hf_err clear_watches(struct hf_sqlite *sq, struct hf_error *error)
 
     for (;;) {
         struct hf_sqlite_key key;
-        struct hf_sqlite_cell cell;
-        bool found;
+        struct hf_sqlite_cell cell = {0};
+        bool found = false;
         enum hf_err err = hf_sqlite_walk_from(sq, &from, error);
 
         if (!err)

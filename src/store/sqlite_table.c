@@ -610,11 +610,12 @@ static uint64_t change_sum(const struct change_head *head, const void *behind,
 bool hf_sqlite_change_parse(struct hf_sqlite_change *change, uint64_t number,
                             const void *bytes, size_t size)
 {
-    const char *behind = (const char *)bytes + sizeof(struct change_head);
+    const char *behind;
     struct change_head head;
 
     if (!bytes || size < sizeof(head))
         return false;
+    behind = (const char *)bytes + sizeof(head);
     memcpy(&head, bytes, sizeof(head));
     size -= sizeof(head);
     if (head.kind > CHANGE_BY_LEASE || head.key_size > size ||

@@ -137,7 +137,7 @@ static enum hf_err holds(struct hf_sqlite *sq,
     struct hf_sqlite_cell cell;
     struct hf_sqlite_key key;
     enum hf_err err;
-    bool found;
+    bool found = false;
 
     hf_sqlite_key_record(&key, condition->key);
     if (condition->kind == HF_IF_PREFIX_ABSENT) {

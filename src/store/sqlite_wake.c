@@ -129,9 +129,9 @@ static enum hf_err find_key(struct hf_sqlite_edit *edit, struct hf_bytes name,
 
     for (;;) {
         struct hf_sqlite_key from = {.size = PREFIX_AT};
-        struct hf_sqlite_cell cell;
+        struct hf_sqlite_cell cell = {0};
         enum hf_err err;
-        bool found;
+        bool found = false;
 
         from.bytes[0] = HF_SQLITE_WATCH;
         from.bytes[1] = (uint8_t)(size >> 8);

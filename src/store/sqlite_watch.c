@@ -248,6 +248,7 @@ bool hf_sqlite_watch_cancel(struct hf_sqlite *sq,
          place = &(*place)->next) {
         struct hf_sqlite_watch *watch = *place;
 
+        /* cppcheck-suppress nullPointerRedundantCheck; the loop has seen it */
         if (watch->request != request)
             continue;
         *place = watch->next;

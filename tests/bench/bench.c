@@ -186,7 +186,7 @@ static void interval(const double *values, int count, double *low, double *high)
 {
     enum { DRAWS = 2000 };
     static double medians[DRAWS];
-    double drawn[ROUNDS_MAX];
+    double drawn[ROUNDS_MAX] = {0};
     uint64_t state = UINT64_C(88172645463325252);
     int draw;
     int i;
@@ -221,10 +221,10 @@ static void print_tool(const struct bench *bench, const struct scene *scene,
                        size_t t, int rounds)
 {
     int base = tool_of_kind(bench, FLOCK);
-    double wall[ROUNDS_MAX];
-    double cpu[ROUNDS_MAX];
-    double ratio[ROUNDS_MAX];
-    double ratio_cpu[ROUNDS_MAX];
+    double wall[ROUNDS_MAX] = {0};
+    double cpu[ROUNDS_MAX] = {0};
+    double ratio[ROUNDS_MAX] = {0};
+    double ratio_cpu[ROUNDS_MAX] = {0};
     double low = 0;
     double high = 0;
     long rss = 0;
@@ -321,6 +321,7 @@ static bool is_wanted(const struct scene *scene, char **wanted, int count)
 int main(int argc, char **argv)
 {
     struct bench bench = {.rounds = 15};
+    const char *plot = NULL;
     size_t s;
     int option;
 
@@ -330,12 +331,14 @@ int main(int argc, char **argv)
         else if (option == 'r')
             bench.rounds = (int)strtol(optarg, NULL, 10);
         else if (option == 'p')
-            bench.plot = fopen(optarg, "w");
+            plot = optarg;
         else
             return 64;
     }
     if (!bench.folder || bench.rounds < 3 || bench.rounds > ROUNDS_MAX)
         return 64;
+    if (plot)
+        bench.plot = fopen(plot, "w");
     while (optind < argc && strcmp(argv[optind], "--") != 0)
         add_tool(&bench, argv[optind++]);
     if (optind < argc)
