@@ -67,7 +67,7 @@ static void find_command(struct line *line)
     const struct hf_command *c = hf_command_shown(line->tool->commands);
 
     for (; c->name; c = hf_command_shown(c + 1)) {
-        struct hf_opt_name group;
+        struct hf_opt_name group = {.size = 0};
         bool has_group = hf_command_group(c, &group);
 
         if (!has_group && strcmp(c->name, line->first) == 0)

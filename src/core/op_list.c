@@ -102,6 +102,7 @@ static void gather(struct hf_op *op)
         request->more = request->more || list->count > list->record_count;
     }
     request->waiting = hf_txn_list_of(&op->txn, READ_WAITS)->count;
+    free(request->infos);
     request->infos = total ? calloc(total, sizeof(*request->infos)) : NULL;
     if (total && !request->infos) {
         hf_op_fail(op, HF_ERR_NOMEM, "no memory for the list");

@@ -72,6 +72,7 @@ static void open_answer(struct hf_op *op, struct hf_send *send)
     request->sent_at = send->sent_at;
     request->state_fd = -1;
     if (store->state_path) {
+        free((char *)(uintptr_t)request->state_path);
         request->state_path = strdup(store->state_path);
         request->state_fd = store->state_fd;
         if (!request->state_path) {

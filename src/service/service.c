@@ -44,7 +44,7 @@ static void step(struct hf_service *service, const struct hf_event *event)
     struct hf_output output;
     size_t i;
 
-    if (hf_core_step(service->core, event, &output)) {
+    if (hf_core_step(service->core, event, &output) && event->request) {
         (void)hf_error_set(&event->request->error, HF_ERR_NOMEM,
                            "no memory for another request");
         event->request->answer = HF_ANSWER_FAILED;

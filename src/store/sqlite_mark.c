@@ -97,7 +97,7 @@ static ssize_t read_slots(struct hf_sqlite *sq, int fd,
 
 enum hf_err hf_sqlite_mark_read(struct hf_sqlite *sq, struct hf_error *error)
 {
-    struct hf_sqlite_mark slots[SLOTS];
+    struct hf_sqlite_mark slots[SLOTS] = {{.magic = 0}};
     bool is_whole[SLOTS];
     ssize_t got;
     int fd;
