@@ -26,6 +26,8 @@ src_store_libhf_sqlite_a_SOURCES = \
 	src/store/sqlite_lease.h \
 	src/store/sqlite_mark.c \
 	src/store/sqlite_mark.h \
+	src/store/sqlite_note.c \
+	src/store/sqlite_note.h \
 	src/store/sqlite_place.c \
 	src/store/sqlite_place.h \
 	src/store/sqlite_rebuild.c \

@@ -490,7 +490,7 @@ static enum hf_err write_notes(struct hf_sqlite_edit *edit,
         /* A file that somebody removed is made again by its owner, with a
          * note of what the database says then. */
         if (!err && lease->fd >= 0)
-            err = hf_sqlite_note_append(sq, lease->fd, &lease->puts,
+            err = hf_sqlite_note_append(sq, lease->fd, lease->own, &lease->puts,
                                         &lease->undo, error);
         if (err)
             return err;
@@ -513,7 +513,7 @@ static void undo_notes(struct hf_sqlite_edit *edit)
     for (struct hf_sqlite_touched *lease = edit->touched; lease;
          lease = lease->next) {
         if (lease->undo >= 0 && lease->fd >= 0)
-            hf_sqlite_note_cut(edit->sq, lease->fd, lease->undo);
+            hf_sqlite_note_cut(edit->sq, lease->fd, lease->own, lease->undo);
     }
 }
 
@@ -542,10 +542,10 @@ static void finish_leases(struct hf_sqlite_edit *edit)
         if (lease->fd < 0)
             continue;
         if (lease->has_row)
-            (void)hf_sqlite_note_append(sq, lease->fd, &lease->deletes, &undo,
-                                        &ignored);
+            (void)hf_sqlite_note_append(sq, lease->fd, lease->own,
+                                        &lease->deletes, &undo, &ignored);
         else
-            hf_sqlite_note_cut(sq, lease->fd, -1);
+            hf_sqlite_note_cut(sq, lease->fd, lease->own, -1);
     }
 }
 

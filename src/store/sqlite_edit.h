@@ -8,7 +8,7 @@
 #ifndef HF_STORE_SQLITE_EDIT_H
 #define HF_STORE_SQLITE_EDIT_H
 
-#include "store/sqlite_session.h"
+#include "store/sqlite_note.h"
 #include "store/sqlite_store.h"
 #include "store/sqlite_table.h"
 

@@ -151,6 +151,9 @@ static struct end grant(struct hf_sqlite *sq, struct hf_store_request *request)
         lease_free(sq, lease);
         return failed;
     }
+    /* The first one: none has to be looked after here. */
+    if (!sq->leases)
+        sq->returned = sq->generation;
     lease->next = sq->leases;
     sq->leases = lease;
     request->lease = id;
@@ -229,7 +232,7 @@ enum hf_err hf_sqlite_lease_was_ended(struct hf_sqlite *sq,
 
 /* The note of a new file: what the database says of the lease. */
 static enum hf_err note_from_rows(struct hf_sqlite *sq,
-                                  const struct hf_sqlite_lease *lease,
+                                  struct hf_sqlite_lease *lease,
                                   struct hf_error *error)
 {
     struct hf_store_request arena = {.kind = HF_STORE_TXN};
@@ -266,7 +269,7 @@ static enum hf_err note_from_rows(struct hf_sqlite *sq,
     }
     hf_sqlite_walk_end(sq);
     if (!err && note.size)
-        err = hf_sqlite_note_append(sq, lease->fd, &note, &undo, error);
+        err = hf_sqlite_note_append(sq, lease->fd, lease, &note, &undo, error);
     hf_store_request_clear(&arena);
     return err;
 }

@@ -18,7 +18,7 @@ enum {
     HEAD_AT = HF_STORE_STATE_BYTES,
     TERM_AT = HEAD_AT + 192,
     CGROUP_AT = HEAD_AT + 256,
-    NOTE_AT = CGROUP_AT + HF_SQLITE_CGROUP_MAX
+    NOTE_AT = HF_SQLITE_NOTE_AT
 };
 
 _Static_assert(sizeof(struct hf_sqlite_session_head) <= TERM_AT - HEAD_AT,
@@ -119,6 +119,25 @@ void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
     *session = (struct hf_sqlite_session){.is_there = true};
     if (read_page(sq->sys, fd, &page))
         parse_ours(sq, &page, session);
+    if (session->term.sum != term_sum(&session->term))
+        session->term.note_at = NOTE_AT;
+}
+
+static int write_term(struct hf_sqlite *sq, int fd,
+                      struct hf_sqlite_session_term *term)
+{
+    ssize_t put;
+
+    term->sum = term_sum(term);
+    put = sq->sys->pwrite(sq->sys, fd, term, sizeof(*term), TERM_AT);
+    return put < 0 ? (int)put : 0;
+}
+
+int hf_sqlite_session_move_note(struct hf_sqlite *sq, int fd,
+                                struct hf_sqlite_session *session, uint64_t at)
+{
+    session->term.note_at = at;
+    return write_term(sq, fd, &session->term);
 }
 
 /* ---- proof -------------------------------------------------------------- */
@@ -239,17 +258,11 @@ int hf_sqlite_session_renew(struct hf_sqlite *sq, int fd, int64_t ttl_ms,
                             struct hf_time expires)
 {
     struct hf_sqlite_session session;
-    ssize_t put;
 
     hf_sqlite_session_read(sq, fd, &session);
     session.term.ttl_ms = ttl_ms;
     session.term.expires = expires.ns;
-    if (!session.is_whole)
-        session.term.note_at = NOTE_AT;
-    session.term.sum = term_sum(&session.term);
-    put = sq->sys->pwrite(sq->sys, fd, &session.term, sizeof(session.term),
-                          TERM_AT);
-    return put < 0 ? (int)put : 0;
+    return write_term(sq, fd, &session.term);
 }
 
 /* All of a new file in one write. */
@@ -314,6 +327,7 @@ enum hf_err hf_sqlite_session_make(struct hf_sqlite *sq,
     }
     if (!got) {
         lease->fd = fd;
+        lease->note_at = lease->note_end = NOTE_AT;
         return HF_ERR_OK;
     }
     (void)sys->unlink(sys, sq->run_fd, name);
@@ -367,9 +381,7 @@ void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease)
         return;
     hf_sqlite_session_read(sq, fd, &session);
     session.term.ended = 1;
-    session.term.sum = term_sum(&session.term);
-    (void)sq->sys->pwrite(sq->sys, fd, &session.term, sizeof(session.term),
-                          TERM_AT);
+    (void)write_term(sq, fd, &session.term);
     (void)sq->sys->unlink(sq->sys, sq->run_fd, name);
     sq->sys->close(sq->sys, fd);
 }
@@ -417,288 +429,4 @@ int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd)
     head->sum = head_sum(head, page_cgroup(&page));
     put = sys->pwrite(sys, state_fd, head, sizeof(*head), HEAD_AT);
     return put < 0 ? (int)put : 0;
-}
-
-/* ---- notes -------------------------------------------------------------- */
-
-/* An entry; key and value follow, and zeros up to a multiple of 8. */
-struct entry {
-    uint32_t size; /* with all that follows; 0: the note ends here */
-    uint32_t is_delete;
-    uint64_t created;
-    uint64_t changed;
-    uint32_t key_size;
-    uint32_t value_size;
-    uint64_t sum; /* of all that follows, and of what stands before it */
-};
-
-/* What a note may grow to before it is written afresh, and at all. */
-enum { NOTE_LONG = 256 * 1024, NOTE_MAX = 64 * 1024 * 1024 };
-
-static uint64_t entry_sum(const struct entry *entry, const uint8_t *behind)
-{
-    uint64_t sum =
-        hf_sqlite_sum(entry, offsetof(struct entry, sum), HEAD_MAGIC);
-
-    return hf_sqlite_sum(behind, entry->size - sizeof(*entry), sum);
-}
-
-bool hf_sqlite_note_add(struct hf_store_request *arena,
-                        struct hf_sqlite_note *note, bool is_delete,
-                        const struct hf_sqlite_noted *key)
-{
-    size_t value_size = is_delete ? 0 : key->value.size;
-    size_t size =
-        (sizeof(struct entry) + key->key.size + value_size + 7) / 8 * 8;
-    struct entry entry = {
-        .size = (uint32_t)size,
-        .is_delete = is_delete,
-        .created = key->created,
-        .changed = key->changed,
-        .key_size = (uint32_t)key->key.size,
-        .value_size = (uint32_t)value_size,
-    };
-    uint8_t *to;
-
-    /* Eight more: the zeros that end a note are written with it. */
-    if (note->capacity - note->size < size + 8) {
-        size_t capacity = 2 * note->capacity + size + 1024;
-        uint8_t *bytes = hf_store_alloc(arena, capacity);
-
-        if (!bytes)
-            return false;
-        if (note->size)
-            memcpy(bytes, note->bytes, note->size);
-        note->bytes = bytes;
-        note->capacity = capacity;
-    }
-    to = note->bytes + note->size + sizeof(entry);
-    memset(to, 0, size - sizeof(entry) + 8);
-    memcpy(to, key->key.data, key->key.size);
-    if (value_size)
-        memcpy(to + key->key.size, key->value.data, value_size);
-    entry.sum = entry_sum(&entry, to);
-    memcpy(note->bytes + note->size, &entry, sizeof(entry));
-    note->size += size;
-    return true;
-}
-
-/* The whole entry at `at` of `size` bytes; false: the note ends here. */
-static bool parse_entry(const uint8_t *bytes, size_t size, size_t at,
-                        struct entry *entry)
-{
-    if (size - at < sizeof(*entry))
-        return false;
-    memcpy(entry, bytes + at, sizeof(*entry));
-    return entry->size >= sizeof(*entry) && entry->size <= size - at &&
-           entry->key_size <= HF_STORE_KEY_BYTES_MAX &&
-           entry->value_size <= HF_STORE_VALUE_BYTES_MAX &&
-           sizeof(*entry) + entry->key_size + entry->value_size <=
-               entry->size &&
-           entry->sum == entry_sum(entry, bytes + at + sizeof(*entry));
-}
-
-/* The note's bytes, from its beginning to the end of the file; NULL: cannot. */
-static uint8_t *load(struct hf_sqlite *sq, int fd,
-                     struct hf_sqlite_session *session, size_t *size)
-{
-    struct stat about;
-    uint8_t *bytes;
-    ssize_t got;
-
-    hf_sqlite_session_read(sq, fd, session);
-    if (!session->is_whole)
-        session->term.note_at = NOTE_AT;
-    if (sq->sys->fstat(sq->sys, fd, &about))
-        return NULL;
-    *size = (uint64_t)about.st_size > session->term.note_at
-                ? (size_t)((uint64_t)about.st_size - session->term.note_at)
-                : 0;
-    if (*size > NOTE_MAX)
-        return NULL;
-    bytes = malloc(*size + 1);
-    if (!bytes)
-        return NULL;
-    got =
-        sq->sys->pread(sq->sys, fd, bytes, *size, (off_t)session->term.note_at);
-    if (got < 0) {
-        free(bytes);
-        return NULL;
-    }
-    *size = (size_t)got;
-    return bytes;
-}
-
-/* Where the note ends that is `size` bytes at most. */
-static size_t end_of(const uint8_t *bytes, size_t size)
-{
-    struct entry entry;
-    size_t at = 0;
-
-    while (parse_entry(bytes, size, at, &entry))
-        at += entry.size;
-    return at;
-}
-
-static bool is_key(const uint8_t *bytes, size_t at, const struct entry *entry,
-                   const struct hf_sqlite_noted *key)
-{
-    return key->key.size == entry->key_size &&
-           !memcmp(key->key.data, bytes + at + sizeof(*entry), entry->key_size);
-}
-
-/* Play the entries: what each key came to. */
-static bool play(const uint8_t *bytes, size_t size,
-                 struct hf_store_request *arena, struct hf_sqlite_noted **keys,
-                 size_t *count)
-{
-    struct entry entry;
-    size_t entries = 0;
-
-    for (size_t at = 0; parse_entry(bytes, size, at, &entry); at += entry.size)
-        entries++;
-    *count = 0;
-    *keys = hf_store_alloc(arena, (entries + 1) * sizeof(**keys));
-    if (!*keys)
-        return false;
-    for (size_t at = 0; parse_entry(bytes, size, at, &entry);
-         at += entry.size) {
-        struct hf_sqlite_noted *key = *keys;
-        struct hf_sqlite_noted *end = *keys + *count;
-        const uint8_t *data = bytes + at + sizeof(entry);
-
-        while (key < end && !is_key(bytes, at, &entry, key))
-            key++;
-        if (entry.is_delete) {
-            if (key < end) {
-                *key = end[-1];
-                (*count)--;
-            }
-            continue;
-        }
-        if (key == end)
-            (*count)++;
-        key->key.data = hf_store_copy(arena, data, entry.key_size);
-        key->key.size = entry.key_size;
-        key->value.data =
-            hf_store_copy(arena, data + entry.key_size, entry.value_size);
-        key->value.size = entry.value_size;
-        key->created = entry.created;
-        key->changed = entry.changed;
-        if (!key->key.data || !key->value.data)
-            return false;
-    }
-    return true;
-}
-
-enum hf_err hf_sqlite_note_read(struct hf_sqlite *sq, int fd,
-                                struct hf_store_request *arena,
-                                struct hf_sqlite_noted **keys, size_t *count,
-                                struct hf_error *error)
-{
-    struct hf_sqlite_session session;
-    size_t size;
-    uint8_t *bytes = load(sq, fd, &session, &size);
-    bool played;
-
-    if (!bytes)
-        return hf_error_set(error, HF_ERR_UNAVAILABLE,
-                            "a session file in %s cannot be read",
-                            sq->place.run);
-    played = play(bytes, size, arena, keys, count);
-    free(bytes);
-    if (!played)
-        return hf_error_set(error, HF_ERR_NOMEM, "no memory for a session");
-    return HF_ERR_OK;
-}
-
-/* A long note is written again, only what still counts of it, into a part of
- * the file that does not count yet; then the term points there. */
-static int rewrite(struct hf_sqlite *sq, int fd,
-                   struct hf_sqlite_session *session, const uint8_t *bytes,
-                   size_t size)
-{
-    struct hf_store_request arena = {.kind = HF_STORE_TXN};
-    struct hf_sqlite_note note = {.size = 0};
-    struct hf_sqlite_noted *keys;
-    uint64_t old_at = session->term.note_at;
-    size_t count;
-    bool done = play(bytes, size, &arena, &keys, &count);
-    ssize_t put = -ENOMEM;
-
-    for (size_t i = 0; done && i < count; i++)
-        done = hf_sqlite_note_add(&arena, &note, false, &keys[i]);
-    if (done && note.size) {
-        session->term.note_at = old_at - NOTE_AT >= note.size + 8
-                                    ? NOTE_AT
-                                    : old_at + end_of(bytes, size) + 8;
-        put = sq->sys->pwrite(sq->sys, fd, note.bytes, note.size + 8,
-                              (off_t)session->term.note_at);
-        session->term.sum = term_sum(&session->term);
-        if (put >= 0)
-            put = sq->sys->pwrite(sq->sys, fd, &session->term,
-                                  sizeof(session->term), TERM_AT);
-        if (put >= 0 && session->term.note_at == NOTE_AT)
-            (void)sq->sys->truncate(sq->sys, fd,
-                                    NOTE_AT + (off_t)note.size + 8);
-    }
-    hf_store_request_clear(&arena);
-    return put < 0 ? (int)put : 0;
-}
-
-enum hf_err hf_sqlite_note_append(struct hf_sqlite *sq, int fd,
-                                  const struct hf_sqlite_note *note,
-                                  off_t *undo, struct hf_error *error)
-{
-    struct hf_sqlite_session session;
-    size_t size;
-    uint8_t *bytes = load(sq, fd, &session, &size);
-    ssize_t put = -EIO;
-
-    *undo = -1;
-    if (bytes && size > NOTE_LONG) {
-        /* If it fails the old one still counts. */
-        if (!rewrite(sq, fd, &session, bytes, size)) {
-            free(bytes);
-            bytes = load(sq, fd, &session, &size);
-        }
-    }
-    if (bytes) {
-        *undo = (off_t)(session.term.note_at + end_of(bytes, size));
-        put = sq->sys->pwrite(sq->sys, fd, note->bytes, note->size + 8, *undo);
-    }
-    free(bytes);
-    if (put < 0)
-        return hf_sqlite_place_error(
-            error, (int)-put, "write a session file in", sq->place.run, "");
-    return HF_ERR_OK;
-}
-
-void hf_sqlite_note_cut(struct hf_sqlite *sq, int fd, off_t at)
-{
-    static const uint8_t end[8];
-    struct hf_sqlite_session session;
-
-    if (at < 0) {
-        hf_sqlite_session_read(sq, fd, &session);
-        at = session.is_whole ? (off_t)session.term.note_at : NOTE_AT;
-    }
-    (void)sq->sys->pwrite(sq->sys, fd, end, sizeof(end), at);
-}
-
-void hf_sqlite_note_undo(struct hf_sqlite *sq, int fd, uint64_t revision)
-{
-    struct hf_sqlite_session session;
-    size_t size;
-    uint8_t *bytes = load(sq, fd, &session, &size);
-    struct entry entry;
-
-    for (size_t at = 0; bytes && parse_entry(bytes, size, at, &entry);
-         at += entry.size) {
-        if (!entry.is_delete && entry.changed == revision) {
-            hf_sqlite_note_cut(sq, fd, (off_t)(session.term.note_at + at));
-            break;
-        }
-    }
-    free(bytes);
 }

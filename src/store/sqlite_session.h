@@ -12,6 +12,8 @@
 
 enum {
     HF_SQLITE_CGROUP_MAX = 1024,
+    /* Where the first note begins. */
+    HF_SQLITE_NOTE_AT = HF_STORE_STATE_BYTES + 256 + HF_SQLITE_CGROUP_MAX,
     /* "s-" and 16 digits. */
     HF_SQLITE_SESSION_NAME = 20
 };
@@ -48,21 +50,6 @@ struct hf_sqlite_session {
     struct hf_sqlite_session_term term;
 };
 
-/* Entries for a note, gathered in a request's memory. */
-struct hf_sqlite_note {
-    uint8_t *bytes;
-    size_t size;
-    size_t capacity;
-};
-
-/* A key as a note tells it; bytes belong to the arena it was read into. */
-struct hf_sqlite_noted {
-    struct hf_bytes key;
-    struct hf_bytes value;
-    uint64_t created;
-    uint64_t changed;
-};
-
 void hf_sqlite_session_name(hf_lease_id lease,
                             char name[HF_SQLITE_SESSION_NAME]);
 
@@ -85,9 +72,13 @@ enum hf_err hf_sqlite_session_phase(struct hf_sqlite *sq,
 /* Open another handle's file; *fd is -1 when there is none. */
 enum hf_err hf_sqlite_session_open(struct hf_sqlite *sq, hf_lease_id lease,
                                    int *fd, struct hf_error *error);
-/* Read what stands in an open file; proof is NONE. */
+/* Read what stands in an open file; proof is NONE, and of a damaged one
+ * note_at is that of the first note. */
 void hf_sqlite_session_read(struct hf_sqlite *sq, int fd,
                             struct hf_sqlite_session *session);
+/* Write where the note begins; 0 or -errno. */
+int hf_sqlite_session_move_note(struct hf_sqlite *sq, int fd,
+                                struct hf_sqlite_session *session, uint64_t at);
 /* Of whatever store it is: id and boot; false: it is not whole. */
 bool hf_sqlite_session_origin(struct hf_sqlite *sq, int fd, uint8_t id[16],
                               uint8_t boot[HF_BOOT_ID_SIZE]);
@@ -109,28 +100,5 @@ void hf_sqlite_session_stop(struct hf_sqlite *sq, hf_lease_id lease);
 /* The lease is gone: say so in the file, for whoever has it open, and remove
  * it. */
 void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease);
-
-/* ---- notes -------------------------------------------------------------- */
-
-/* Add an entry; false: no memory. `arena` lends the bytes. */
-bool hf_sqlite_note_add(struct hf_store_request *arena,
-                        struct hf_sqlite_note *note, bool is_delete,
-                        const struct hf_sqlite_noted *key);
-/* Write entries behind the note of an open file. *undo is where it ended. */
-enum hf_err hf_sqlite_note_append(struct hf_sqlite *sq, int fd,
-                                  const struct hf_sqlite_note *note,
-                                  off_t *undo, struct hf_error *error);
-/* Cut the note off at a place that append told, or to nothing (-1). */
-void hf_sqlite_note_cut(struct hf_sqlite *sq, int fd, off_t at);
-/* Cut off what a transaction of `revision` wrote that never came to be. */
-void hf_sqlite_note_undo(struct hf_sqlite *sq, int fd, uint64_t revision);
-/*
- * The keys that a note tells of, each once; *keys belongs to `arena`. NOMEM, or
- * UNAVAILABLE when the file cannot be read.
- */
-enum hf_err hf_sqlite_note_read(struct hf_sqlite *sq, int fd,
-                                struct hf_store_request *arena,
-                                struct hf_sqlite_noted **keys, size_t *count,
-                                struct hf_error *error);
 
 #endif

@@ -64,7 +64,9 @@ struct hf_sqlite_lease {
     int64_t ttl_ms;
     struct hf_time expires;
     int fd; /* its session file, locked; constant, whatever happens to it */
-    bool has_row; /* it had keys when we last knew */
+    bool has_row;   /* it had keys when we last knew */
+    off_t note_at;  /* where its note begins and ends, as we left it; 0: not */
+    off_t note_end; /* known */
     enum hf_lease_phase phase;
     char *cgroup; /* of the phase, or NULL */
     char *path;   /* of the session file */
