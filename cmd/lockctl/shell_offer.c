@@ -140,7 +140,7 @@ static void offer_commands(const struct line *line, const char *text,
     const struct hf_command *c = hf_command_shown(line->tool->commands);
 
     for (; c->name; c = hf_command_shown(c + 1)) {
-        struct hf_opt_name group;
+        struct hf_opt_name group = {0};
         bool has_group = hf_command_group(c, &group);
 
         if (!line->first && hf_command_is_first(line->tool, c))

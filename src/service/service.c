@@ -41,14 +41,15 @@ static void deliver(struct hf_service *service, struct hf_request *request)
 static void step(struct hf_service *service, const struct hf_event *event)
 {
     const struct hf_store_ops *ops = service->store->ops;
+    struct hf_request *request = event->request;
     struct hf_output output;
     size_t i;
 
-    if (hf_core_step(service->core, event, &output) && event->request) {
-        (void)hf_error_set(&event->request->error, HF_ERR_NOMEM,
+    if (hf_core_step(service->core, event, &output) && request) {
+        (void)hf_error_set(&request->error, HF_ERR_NOMEM,
                            "no memory for another request");
-        event->request->answer = HF_ANSWER_FAILED;
-        deliver(service, event->request);
+        request->answer = HF_ANSWER_FAILED;
+        deliver(service, request);
     }
     service->wake_at = output.wake_at;
     for (i = 0; i < output.cancel_count; i++)
