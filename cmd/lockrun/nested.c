@@ -81,7 +81,7 @@ static int join(struct run *run, const struct hf_hold_info *info)
             close(fd);
     }
     if (run->signals.child_ignored)
-        (void)signal(SIGCHLD, SIG_IGN);
+        sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     sigprocmask(SIG_SETMASK, &run->signals.given, NULL);
     execvpe(run->options->command[0], run->options->command, list);
     errnum = errno;
