@@ -272,9 +272,8 @@ BEGIN
 END
 $connection$;
 
--- Before each statement; in a transaction that has passed it is one comparison.
--- On partitioned tables also after each row that came to a partition by another
--- way (see attach).
+-- Before each statement of a transaction that has not passed yet. On partitioned
+-- tables also after a row that came to a partition by another way (see attach).
 CREATE OR REPLACE FUNCTION holdfast.guard_table()
 RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -346,11 +345,15 @@ BEGIN
     PERFORM holdfast.check_key(key);
     PERFORM holdfast.detach(tab);
     FOR part IN SELECT * FROM holdfast.family(tab) LOOP
+        -- In a transaction that has passed it is one comparison.
         EXECUTE format('CREATE TRIGGER _holdfast_guard '
             'BEFORE INSERT OR UPDATE OR DELETE%s ON %s FOR EACH STATEMENT '
+            'WHEN (NOT pg_catalog.starts_with(coalesce('
+            'pg_catalog.current_setting(''holdfast.passed'', true), ''''), '
+            'pg_catalog.concat(pg_catalog.pg_current_xact_id(), %L))) '
             'EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
             CASE part.kind WHEN 'f' THEN '' ELSE ' OR TRUNCATE' END,
-            part.member, key, trim(first));
+            part.member, ' ' || key || ' ' || first, key, trim(first));
         EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER '
             '_holdfast_guard', part.member);
         CONTINUE WHEN part.kind <> 'p' OR part.member <> tab;
