@@ -49,7 +49,8 @@ src_store_libhf_sqlite_a_SOURCES = \
 	src/store/sqlite_wake.c \
 	src/store/sqlite_wake.h \
 	src/store/sqlite_watch.c \
-	src/store/sqlite_watch.h
+	src/store/sqlite_watch.h \
+	src/store/sqlite_way.c
 
 check_LIBRARIES += src/store/libhf_sim.a
 src_store_libhf_sim_a_SOURCES = \

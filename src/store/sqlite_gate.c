@@ -200,7 +200,7 @@ static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
     int got;
 
     if (!sq->place.is_default)
-        err = hf_sqlite_place_mounts(&sq->place, error);
+        err = hf_sqlite_place_way(sq, error);
     if (!err)
         err = hf_sqlite_place_folder(sq, is_missing, error);
     if (err || *is_missing)

@@ -136,9 +136,9 @@ enum hf_err hf_sqlite_place_error(struct hf_error *error, int errnum,
                               name[0] ? "/" : "", name);
 }
 
-static enum hf_err refuse(struct hf_error *error, const char *where,
-                          const char *name, const struct stat *about,
-                          const char *why)
+enum hf_err hf_sqlite_place_refuse(struct hf_error *error, const char *where,
+                                   const char *name, const struct stat *about,
+                                   const char *why)
 {
     return hf_error_set(
         error, HF_ERR_DENIED,
@@ -151,9 +151,9 @@ static enum hf_err refuse(struct hf_error *error, const char *where,
 /* ---- who may be trusted ---------------------------------------------------
  */
 
-static bool is_ours(const struct stat *about)
+bool hf_sqlite_place_is_ours(uid_t uid)
 {
-    return about->st_uid == 0 || about->st_uid == geteuid();
+    return uid == 0 || uid == geteuid();
 }
 
 static bool is_member(gid_t gid)
@@ -207,54 +207,17 @@ static enum hf_err judge_folder(struct hf_sqlite *sq, const char *path,
                                 struct hf_error *error)
 {
     if (!S_ISDIR(about->st_mode))
-        return refuse(error, path, "", about, "is not a folder");
+        return hf_sqlite_place_refuse(error, path, "", about,
+                                      "is not a folder");
     if (sq->read_only)
         return HF_ERR_OK;
     if (is_open_to_all(about) && !(about->st_mode & S_ISVTX))
-        return refuse(error, path, "", about, "can be written by everybody");
-    if (!is_ours(about) && !is_members_folder(sq, path, about))
-        return refuse(error, path, "", about, "belongs to another user");
-    return HF_ERR_OK;
-}
-
-/*
- * On the way to the folder: nobody else may be able to put another one in its
- * place. For paths that somebody named; the default ones lie in the system's
- * own folders. What is not there is the opener's to tell.
- */
-static enum hf_err judge_above(struct hf_sqlite *sq, struct hf_error *error)
-{
-    char path[HF_SQLITE_PATH_MAX];
-    bool above_is_open = false;
-    struct stat about;
-    char *slash;
-    int got;
-
-    snprintf(path, sizeof(path), "%s", sq->place.folder);
-    for (slash = path; *slash;) {
-        char kept;
-
-        slash = strchrnul(slash + 1, '/');
-        kept = *slash;
-        *slash = '\0';
-        got = sq->sys->lstat(sq->sys, AT_FDCWD, path, &about);
-        if (got == -ENOENT)
-            return HF_ERR_OK;
-        if (got)
-            return hf_sqlite_place_error(error, -got, "look at", path, "");
-        if (S_ISLNK(about.st_mode)) {
-            if (above_is_open && !is_ours(&about))
-                return refuse(error, path, "", &about,
-                              "is somebody else's symbolic link");
-            above_is_open = false;
-        } else {
-            if (is_open_to_all(&about) && !(about.st_mode & S_ISVTX))
-                return refuse(error, path, "", &about,
-                              "can be written by everybody");
-            above_is_open = is_open_to_all(&about);
-        }
-        *slash = kept;
-    }
+        return hf_sqlite_place_refuse(error, path, "", about,
+                                      "can be written by everybody");
+    if (!hf_sqlite_place_is_ours(about->st_uid) &&
+        !is_members_folder(sq, path, about))
+        return hf_sqlite_place_refuse(error, path, "", about,
+                                      "belongs to another user");
     return HF_ERR_OK;
 }
 
@@ -311,11 +274,6 @@ enum hf_err hf_sqlite_place_folder(struct hf_sqlite *sq, bool *is_missing,
     enum hf_err err;
 
     *is_missing = false;
-    if (!sq->place.is_default && !sq->read_only) {
-        err = judge_above(sq, error);
-        if (err)
-            return err;
-    }
     err = open_folder(sq, path, nofollow, &sq->folder_fd, &about, error);
     if (!err && sq->folder_fd < 0 && !sq->read_only && sq->place.is_default) {
         err = make_folder(sq, path, 0700, error);
@@ -376,15 +334,20 @@ static enum hf_err judge_file(struct hf_sqlite *sq, const char *where,
                               struct hf_error *error)
 {
     if (!S_ISREG(about->st_mode))
-        return refuse(error, where, name, about, "is not a regular file");
+        return hf_sqlite_place_refuse(error, where, name, about,
+                                      "is not a regular file");
     if (sq->read_only)
         return HF_ERR_OK;
     if (about->st_nlink > 1)
-        return refuse(error, where, name, about, "has a second name");
+        return hf_sqlite_place_refuse(error, where, name, about,
+                                      "has a second name");
     if (is_open_to_all(about))
-        return refuse(error, where, name, about, "can be written by everybody");
-    if (!is_ours(about) && !(sq->group && about->st_gid == sq->gid))
-        return refuse(error, where, name, about, "belongs to another user");
+        return hf_sqlite_place_refuse(error, where, name, about,
+                                      "can be written by everybody");
+    if (!hf_sqlite_place_is_ours(about->st_uid) &&
+        !(sq->group && about->st_gid == sq->gid))
+        return hf_sqlite_place_refuse(error, where, name, about,
+                                      "belongs to another user");
     return HF_ERR_OK;
 }
 

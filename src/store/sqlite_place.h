@@ -34,9 +34,15 @@ enum hf_err hf_sqlite_place_find(struct hf_sqlite_place *place,
 void hf_sqlite_place_clear(struct hf_sqlite_place *place);
 
 /*
- * Refuse, by its name in the kernel's table of mounts, a file system on another
- * machine, before a path on it is touched. UNAVAILABLE.
+ * Judge the way to a path that somebody named, from the root on, without
+ * waiting for any server: a file system on another machine is refused before it
+ * is used (UNAVAILABLE), and so is a folder in which others could put another
+ * one in the store's place (DENIED; not in a handle that is read_only).
  */
+enum hf_err hf_sqlite_place_way(const struct hf_sqlite *sq,
+                                struct hf_error *error);
+/* The second of its means: the name of the file system in the kernel's table of
+ * mounts. UNAVAILABLE. */
 enum hf_err hf_sqlite_place_mounts(const struct hf_sqlite_place *place,
                                    struct hf_error *error);
 /* Refuse a file system whose locks are not known to exclude. UNAVAILABLE. */
@@ -71,6 +77,12 @@ enum hf_err hf_sqlite_place_open(struct hf_sqlite *sq, int dir,
                                  enum hf_sqlite_open_how how, int *fd,
                                  struct stat *about, struct hf_error *error);
 
+/* May a file of this owner be trusted by itself? */
+bool hf_sqlite_place_is_ours(uid_t uid);
+/* DENIED: path, why, owner and mode, and what to do. */
+enum hf_err hf_sqlite_place_refuse(struct hf_error *error, const char *where,
+                                   const char *name, const struct stat *about,
+                                   const char *why);
 /* Turn a failed call into code and sentence: "WHAT PATH/NAME: reason". */
 enum hf_err hf_sqlite_place_error(struct hf_error *error, int errnum,
                                   const char *what, const char *where,
