@@ -23,6 +23,7 @@ unit_programs = \
 	tests/unit/test_lockctl_shell \
 	tests/unit/test_lockctl_table \
 	tests/unit/test_lockctl_tool \
+	tests/unit/test_lockfence_tool \
 	tests/unit/test_lockctl_why \
 	tests/unit/test_opts \
 	tests/unit/test_opts_table \
@@ -76,6 +77,9 @@ tests_unit_test_lockctl_table_SOURCES = tests/unit/test_lockctl_table.c \
 	cmd/lockctl/table.c
 tests_unit_test_lockctl_table_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_lockctl_table_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_lockfence_tool_SOURCES = tests/unit/test_lockfence_tool.c \
+	cmd/lockfence/options.c
+tests_unit_test_lockfence_tool_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_lockctl_tool_SOURCES = tests/unit/test_lockctl_tool.c \
 	cmd/lockctl/tool.c
 tests_unit_test_lockctl_tool_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
