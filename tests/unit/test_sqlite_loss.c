@@ -2,7 +2,6 @@
 /* What is lost, damaged or put back under the store, and what it makes of it.
  */
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +72,7 @@ static void expect_notice(struct hf_store *store, const char *part)
     assert_null(hf_sqlite_notice(store));
 }
 
-/* ---- damage ---------------------------------------------------------------
- */
+/* ---- damage ---- */
 
 typedef void damage_fn(struct lab *lab);
 
@@ -253,7 +251,7 @@ static void two_damaged_files_are_both_kept(void **state)
     assert_int_equal(lab_count_files(lab, "db.damaged-"), 3);
 }
 
-/* ---- journals ----------------------------------------------------------- */
+/* ---- journals ---- */
 
 static void check_journal(struct lab *lab, const void *bytes, size_t size)
 {
@@ -331,7 +329,7 @@ static void a_journal_of_another_state_is_not_played_back(void **state)
     assert_int_equal(lab_count_files(lab, "damaged"), 0);
 }
 
-/* ---- older copies, other files ------------------------------------------ */
+/* ---- older copies, other files ---- */
 
 enum way { IN_PLACE, BY_RENAME };
 
@@ -470,28 +468,7 @@ static void the_file_of_another_store_is_kept_aside(void **state)
     lab_close(holder);
 }
 
-static void a_file_of_a_newer_form_is_left_alone(void **state)
-{
-    struct lab *lab = *state;
-    struct hf_store *store = lab_open(lab);
-    sqlite3 *db;
-
-    assert_true(lab_take(lab, store, "a", 0));
-    lab_close(store);
-    assert_int_equal(sqlite3_open(lab->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "drop table cell; pragma user_version=7",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    sqlite3_close(db);
-    lab->fake.boot_id[0] ^= 1;
-    assert_null(lab_try_open(lab));
-    assert_int_equal(lab->error.code, HF_ERR_UNAVAILABLE);
-    assert_non_null(strstr(lab->error.text, "newer"));
-    assert_int_equal(lab_count_files(lab, "damaged"), 0);
-}
-
-/* ---- wiped ------------------------------------------------------------------
- */
+/* ---- wiped ---- */
 
 static void check_deleted(struct lab *lab, bool holder_finds_it)
 {
@@ -802,7 +779,6 @@ int main(void)
         LAB_TEST(an_older_copy_knows_of_no_renewal_and_frees_nothing),
         LAB_TEST(an_older_copy_brings_back_no_released_hold),
         LAB_TEST(the_file_of_another_store_is_kept_aside),
-        LAB_TEST(a_file_of_a_newer_form_is_left_alone),
         LAB_TEST(a_store_deleted_under_a_job_is_made_again),
         LAB_TEST(the_holder_makes_a_deleted_store_again),
         LAB_TEST(a_store_deleted_when_nothing_ran_goes_on_rising),

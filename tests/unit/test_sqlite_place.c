@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,10 +325,31 @@ static void a_hung_mount_is_refused_untouched(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static void a_file_of_a_newer_form_is_left_alone(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *store = lab_open(lab);
+    sqlite3 *db;
+
+    assert_true(lab_take(lab, store, "a", 0));
+    lab_close(store);
+    assert_int_equal(sqlite3_open(lab->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "drop table cell; pragma user_version=7",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    lab->fake.boot_id[0] ^= 1;
+    assert_null(lab_try_open(lab));
+    assert_int_equal(lab->error.code, HF_ERR_UNAVAILABLE);
+    assert_non_null(strstr(lab->error.text, "newer"));
+    assert_int_equal(lab_count_files(lab, "damaged"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         LAB_TEST(the_place_follows_from_the_user_id_alone),
+        LAB_TEST(a_file_of_a_newer_form_is_left_alone),
         LAB_TEST(a_path_must_be_whole_and_name_a_file),
         LAB_TEST(a_missing_folder_is_named_and_not_made),
         LAB_TEST(all_files_are_the_users_alone),
