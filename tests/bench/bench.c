@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { TOOLS_MAX = 4, ROUNDS_MAX = 101, JOBS_MAX = 1000, WORDS_MAX = 12 };
 enum kind { BARE, FLOCK, SETLOCK, LOCKRUN };
 
