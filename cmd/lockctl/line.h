@@ -19,8 +19,8 @@
 typedef bool line_offer_fn(void *with, const char *line, size_t size,
                            const char *text, struct hf_buf *to);
 
-/* Before the first line. */
-void line_begin(line_offer_fn *offer, void *with);
+/* Before the first line. False: lines are not remembered. */
+bool line_begin(line_offer_fn *offer, void *with);
 /* The caller's to free; NULL: the end. */
 char *line_read(const char *prompt);
 /* Offer it as a line before. */

@@ -73,7 +73,7 @@ static int drop_line(void)
 }
 #endif
 
-void line_begin(line_offer_fn *offer, void *with)
+bool line_begin(line_offer_fn *offer, void *with)
 {
     static char breaks[] = " \t\n";
 
@@ -87,6 +87,7 @@ void line_begin(line_offer_fn *offer, void *with)
     rl_signal_event_hook = drop_line;
 #endif
     using_history();
+    return true;
 }
 
 char *line_read(const char *prompt)

@@ -2,10 +2,11 @@
 /* Configured --without-readline: no editing. */
 #include "cmd/lockctl/line.h"
 
-void line_begin(line_offer_fn *offer, void *with)
+bool line_begin(line_offer_fn *offer, void *with)
 {
     (void)offer;
     (void)with;
+    return false;
 }
 
 char *line_read(const char *prompt)

@@ -14,6 +14,8 @@ char *line_plain(const char *prompt)
     (void)fflush(stdout);
     got = getline(&line, &size, stdin);
     if (got < 0) {
+        /* A signal that was handled is no end of input. */
+        clearerr(stdin);
         free(line);
         return NULL;
     }

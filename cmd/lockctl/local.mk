@@ -52,5 +52,4 @@ lockctl_SOURCES += cmd/lockctl/line_edit.c
 else
 lockctl_SOURCES += cmd/lockctl/line_none.c
 endif
-EXTRA_DIST += cmd/lockctl/line_edit.c cmd/lockctl/line_none.c
 lockctl_LDADD = $(HF_LOCAL_LIBS) $(HF_EXTERN_LIBS) $(LINE_EDITOR_LIBS)

@@ -26,10 +26,13 @@ struct shell {
     bool is_over;
 };
 
+/* ^C was struck: what a handler can tell nobody in another way. */
+static volatile sig_atomic_t interrupted;
+
 static void on_interrupt(int signal)
 {
-    /* Only so that the signal does not end us; the editor sees it itself. */
     (void)signal;
+    interrupted = 1;
 }
 
 static void set_interrupt(void (*how)(int signal))
@@ -190,11 +193,17 @@ int lockctl_shell(struct lockctl *ctl)
 
     if (is_prompt) {
         set_interrupt(on_interrupt);
-        line_begin(offer, &shell);
-        remember(&shell);
+        if (line_begin(offer, &shell))
+            remember(&shell);
     }
     while (!shell.is_over) {
+        interrupted = 0;
         line = is_prompt ? line_read(PROMPT) : line_plain("");
+        /* Some editors end at ^C as at ^D; the prompt goes on. */
+        if (!line && interrupted) {
+            (void)fputs("\n", stdout);
+            continue;
+        }
         if (!line)
             break;
         take_line(&shell, line, is_prompt);

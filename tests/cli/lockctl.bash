@@ -83,8 +83,22 @@ token_of() {
     lockctl show "$1" | sed -n 's/^token  *\([0-9]*\) .*/\1/p' | head -n 1
 }
 
-# A grant whose holder cannot be proved dead: its lockrun is killed, and what
-# lives on has closed whatever it inherited. Its pid is in $left.
+# kills_both PID: a lockrun and its guardian, before either can do a thing about
+# the other's death.
+kills_both() {
+    local child
+    kill -STOP "$1"
+    for child in $(cat "/proc/$1/task/$1/children"); do
+        [[ $(cat "/proc/$child/comm") != holdfast-guard* ]] ||
+            kill -9 "$child"
+    done
+    kill -9 "$1"
+    within 10 gone "$1"
+}
+
+# A grant whose holder cannot be proved dead: its lockrun and the guardian are
+# killed, and what lives on has closed whatever it inherited. Its pid is in
+# $left.
 leaves_unproved() {
     local key=$1
     shift
@@ -102,6 +116,5 @@ END
         bash -c 'setsid bash "$@" & wait' job "$D/left" "$D/left.ready"
     read -r left <"$D/left.ready"
     pids+=("$left")
-    kill -9 "$started"
-    within 10 gone "$started"
+    kills_both "$started"
 }

@@ -48,7 +48,7 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
     [[ $output =~ lease\ +1m,\ renewed\ [0-9]+s\ ago,\ [0-9ms]+\ left\ \(live\) ]]
     [[ $output =~ deadline\ +in\ [0-9ms]+,\ unless\ it\ is\ renewed ]]
     [[ $output =~ token\ +[0-9]+\ \(epoch\ 1,\ revision\ [0-9]+\) ]]
-    [[ $output == *"processes $started lockrun, $job sh"* ]]
+    [[ $output =~ processes\ $started\ lockrun,.*\ $job\ sh ]]
     run lockctl show t/n/k --json
     [[ $output == "{\"store\":\"$D/store/db\",\"sealed\":false,\"key\":\"t/n/k\",\"why\":\"held by a live job for "*'"holders":[{"state":"live","mode":"exclusive","token":"'* ]]
     [[ $output == *"\"host\":\"$(hostname)\",\"pid\":$started,\"uid\":$(id -u),\"program\":\"/"* ]]
@@ -113,7 +113,7 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
     within 10 says "which renews its lease, is stopped" why t/n/k
     [[ $(why t/n/k) == *", but pid $started, which renews its lease, is stopped (kill -CONT $started)" ]]
     run lockctl show t/n/k
-    [[ $output == *"processes $started lockrun (stopped), $job sh"* ]]
+    [[ $output =~ processes\ $started\ lockrun\ \(stopped\),.*\ $job\ sh ]]
     kill -CONT "$started"
     within 10 says "held by a live job" why t/n/k
 }
