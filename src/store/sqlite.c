@@ -20,8 +20,7 @@ static struct hf_sqlite *sqlite_of(struct hf_store *store)
     return (struct hf_sqlite *)store;
 }
 
-/* ---- answers --------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 bool hf_sqlite_is_expected(const struct hf_sqlite *sq,
                            const struct hf_store_request *request)
@@ -82,7 +81,7 @@ const char *hf_sqlite_notice(struct hf_store *store)
     return sq->told;
 }
 
-/* ---- the six functions -------------------------------------------------- */
+/* ---- the six functions ---- */
 
 /* An answer as it is before anything is known; the input stays. */
 static void reset_answer(struct hf_store_request *request)
@@ -225,7 +224,7 @@ static const struct hf_store_ops sqlite_ops = {
     .close = sqlite_close,
 };
 
-/* ---- open --------------------------------------------------------------- */
+/* ---- open ---- */
 
 static struct hf_sqlite *sqlite_new(struct hf_sys *sys,
                                     const struct hf_sqlite_options *options)

@@ -29,7 +29,7 @@ void hf_sqlite_edit_begin(struct hf_sqlite_edit *edit, struct hf_sqlite *sq,
     };
 }
 
-/* ---- revisions ---------------------------------------------------------- */
+/* ---- revisions ---- */
 
 /*
  * The clock keeps revisions rising across all that may be lost; the bound keeps
@@ -100,8 +100,7 @@ enum hf_err hf_sqlite_edit_epoch(struct hf_sqlite_edit *edit, uint32_t epoch,
     return HF_ERR_OK;
 }
 
-/* ---- leases that the edit touches ------------------------------------------
- */
+/* ---- leases that the edit touches ---- */
 
 static enum hf_err touch(struct hf_sqlite_edit *edit, hf_lease_id lease,
                          struct hf_sqlite_touched **touched,
@@ -195,7 +194,7 @@ static enum hf_err detach(struct hf_sqlite_edit *edit, hf_lease_id id,
     return hf_sqlite_delete(edit->sq, &key, error);
 }
 
-/* ---- keys --------------------------------------------------------------- */
+/* ---- keys ---- */
 
 static enum hf_err tell(struct hf_sqlite_edit *edit,
                         struct hf_sqlite_change *change, struct hf_error *error)
@@ -439,7 +438,7 @@ enum hf_err hf_sqlite_edit_restore(struct hf_sqlite_edit *edit,
     return hf_sqlite_put(edit->sq, &name, &attached, error);
 }
 
-/* ---- commit ------------------------------------------------------------- */
+/* ---- commit ---- */
 
 /* A lease's row goes with its last key. */
 static enum hf_err drop_empty_leases(struct hf_sqlite_edit *edit,

@@ -43,8 +43,7 @@ static enum hf_err refuse(struct hf_error *error, const char *path,
                         path, type);
 }
 
-/* ---- by name, before anything is touched ------------------------------------
- */
+/* ---- by name, before anything is touched ---- */
 
 /* In place: "\040" and its like, as the kernel writes them, become the byte. */
 static void unescape(char *text)
@@ -136,7 +135,7 @@ enum hf_err hf_sqlite_place_mounts(const struct hf_sqlite_place *place,
     return HF_ERR_OK;
 }
 
-/* ---- by number, once it is open ----------------------------------------- */
+/* ---- by number, once it is open ---- */
 
 enum hf_err hf_sqlite_place_fs(struct hf_sqlite *sq, int fd, const char *path,
                                struct hf_error *error)

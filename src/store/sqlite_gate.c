@@ -15,7 +15,7 @@
 /* How often the store may change under us before we give up. */
 enum { TRIES_MAX = 12 };
 
-/* ---- locks -------------------------------------------------------------- */
+/* ---- locks ---- */
 
 /* The nth word of a line, from 0, where it begins; "" when there is none. */
 static const char *word_at(const char *line, int place)
@@ -112,7 +112,7 @@ static enum hf_err try_locks(struct hf_sqlite *sq, struct hf_error *error)
                         sq->place.path);
 }
 
-/* ---- attach ------------------------------------------------------------- */
+/* ---- attach ---- */
 
 static void close_fd(struct hf_sqlite *sq, int *fd)
 {
@@ -242,8 +242,7 @@ enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
                         "%s is replaced again and again", sq->place.path);
 }
 
-/* ---- in and out -----------------------------------------------------------
- */
+/* ---- in and out ---- */
 
 void hf_sqlite_leave(struct hf_sqlite *sq)
 {

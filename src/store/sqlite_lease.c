@@ -21,7 +21,7 @@ static const struct end unknown = {HF_OUTCOME_UNKNOWN, HF_REFUSED_NOT};
 static const struct end no_lease = {HF_OUTCOME_REFUSED, HF_REFUSED_LEASE};
 static const struct end no_store = {HF_OUTCOME_REFUSED, HF_REFUSED_IDENTITY};
 
-/* ---- own leases --------------------------------------------------------- */
+/* ---- own leases ---- */
 
 struct hf_sqlite_lease *hf_sqlite_lease_find(const struct hf_sqlite *sq,
                                              hf_lease_id lease)
@@ -62,7 +62,7 @@ void hf_sqlite_lease_forget_all(struct hf_sqlite *sq)
     }
 }
 
-/* ---- GRANT -------------------------------------------------------------- */
+/* ---- GRANT ---- */
 
 static struct hf_sqlite_lease *lease_new(struct hf_sqlite *sq, hf_lease_id id,
                                          int64_t ttl_ms)
@@ -162,8 +162,7 @@ static struct end grant(struct hf_sqlite *sq, struct hf_store_request *request)
     return done;
 }
 
-/* ---- rows -------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 struct row {
     bool is_there;
@@ -228,7 +227,7 @@ enum hf_err hf_sqlite_lease_was_ended(struct hf_sqlite *sq,
     return hf_sqlite_history_ended(sq, lease->id, was_ended, error);
 }
 
-/* ---- a lease whose session file is gone --------------------------------- */
+/* ---- a lease whose session file is gone ---- */
 
 /* The note of a new file: what the database says of the lease. */
 static enum hf_err note_from_rows(struct hf_sqlite *sq,
@@ -286,7 +285,7 @@ static enum hf_err find_again(struct hf_sqlite *sq,
     return err ? err : note_from_rows(sq, lease, error);
 }
 
-/* ---- RENEW -------------------------------------------------------------- */
+/* ---- RENEW ---- */
 
 static enum hf_err write_term(struct hf_sqlite *sq, hf_lease_id id,
                               const struct hf_sqlite_lease *own,
@@ -382,7 +381,7 @@ static struct end renew(struct hf_sqlite *sq, struct hf_store_request *request,
     return done;
 }
 
-/* ---- REVOKE, SHOW, PHASE ------------------------------------------------ */
+/* ---- REVOKE, SHOW, PHASE ---- */
 
 static enum hf_err remove_row(struct hf_sqlite *sq,
                               struct hf_store_request *request, bool is_lean,
@@ -493,7 +492,7 @@ static struct end phase(struct hf_sqlite *sq, struct hf_store_request *request,
     return hf_sqlite_session_phase(sq, own, &request->error) ? failed : done;
 }
 
-/* ---- the door ----------------------------------------------------------- */
+/* ---- the door ---- */
 
 static struct end submit_once(struct hf_sqlite *sq,
                               struct hf_store_request *request)
@@ -583,7 +582,7 @@ void hf_sqlite_lease_submit(struct hf_sqlite *sq,
     hf_sqlite_answer(sq, request, end.outcome);
 }
 
-/* ---- back after a repair ------------------------------------------------ */
+/* ---- back after a repair ---- */
 
 /* Put back those keys of a note that nobody has now. */
 static enum hf_err restore_keys(struct hf_sqlite_edit *edit,

@@ -56,7 +56,7 @@ uint64_t hf_sqlite_bound(struct hf_sqlite *sq, uint64_t next)
     return hour > minute ? hour : minute;
 }
 
-/* ---- mark --------------------------------------------------------------- */
+/* ---- mark ---- */
 
 static uint64_t mark_sum(const struct hf_sqlite_mark *mark)
 {
@@ -191,7 +191,7 @@ void hf_sqlite_mark_touch(struct hf_sqlite *sq)
     sq->sys->close(sq->sys, fd);
 }
 
-/* ---- head --------------------------------------------------------------- */
+/* ---- head ---- */
 
 static uint64_t head_sum(const struct hf_sqlite_head *head)
 {

@@ -13,7 +13,7 @@
 /* Groups that one process may be in, as far as we look. */
 enum { GROUPS_MAX = 256 };
 
-/* ---- paths -------------------------------------------------------------- */
+/* ---- paths ---- */
 
 enum hf_err hf_sqlite_place(uid_t uid, char *to, size_t size)
 {
@@ -102,7 +102,7 @@ void hf_sqlite_place_clear(struct hf_sqlite_place *place)
     *place = (struct hf_sqlite_place){.name = NULL};
 }
 
-/* ---- sentences ---------------------------------------------------------- */
+/* ---- sentences ---- */
 
 enum hf_err hf_sqlite_place_error(struct hf_error *error, int errnum,
                                   const char *what, const char *where,
@@ -148,8 +148,7 @@ enum hf_err hf_sqlite_place_refuse(struct hf_error *error, const char *where,
         (unsigned long)about->st_gid, (unsigned int)(about->st_mode & 07777));
 }
 
-/* ---- who may be trusted ---------------------------------------------------
- */
+/* ---- who may be trusted ---- */
 
 bool hf_sqlite_place_is_ours(uid_t uid)
 {
@@ -221,7 +220,7 @@ static enum hf_err judge_folder(struct hf_sqlite *sq, const char *path,
     return HF_ERR_OK;
 }
 
-/* ---- folders ------------------------------------------------------------ */
+/* ---- folders ---- */
 
 static enum hf_err open_folder(struct hf_sqlite *sq, const char *path,
                                int nofollow, int *fd, struct stat *about,
@@ -327,7 +326,7 @@ enum hf_err hf_sqlite_place_run(struct hf_sqlite *sq, bool *is_missing,
     return HF_ERR_OK;
 }
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ---- */
 
 static enum hf_err judge_file(struct hf_sqlite *sq, const char *where,
                               const char *name, const struct stat *about,

@@ -10,7 +10,7 @@
 
 #include "store/sqlite_gate.h"
 
-/* ---- walking ------------------------------------------------------------ */
+/* ---- walking ---- */
 
 /* An open folder of its own: the seam's descriptor is not moved. */
 static DIR *list(struct hf_sqlite *sq)
@@ -140,7 +140,7 @@ void hf_sqlite_rebuild_tidy(struct hf_sqlite *sq)
         closedir(folder);
 }
 
-/* ---- rows --------------------------------------------------------------- */
+/* ---- rows ---- */
 
 struct leases {
     struct leases *next;

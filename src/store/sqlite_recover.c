@@ -55,8 +55,7 @@ static bool is_same(const uint8_t *a, const uint8_t *b)
     return memcmp(a, b, 16) == 0;
 }
 
-/* ---- a commit that was cut short --------------------------------------------
- */
+/* ---- a commit that was cut short ---- */
 
 /* All agree, but for a commit that somebody was killed in. */
 static bool only_cut_short(const struct hf_sqlite *sq)
@@ -88,7 +87,7 @@ static enum hf_err finish_cut_short(struct hf_sqlite *sq,
     return hf_sqlite_head_write(sq, error);
 }
 
-/* ---- what is known ------------------------------------------------------ */
+/* ---- what is known ---- */
 
 /* Whose store is it? With two against one, the one was replaced. */
 static void find_id(struct hf_sqlite *sq, struct plan *plan)
@@ -215,7 +214,7 @@ static enum hf_err find_random(struct hf_sqlite *sq, struct plan *plan,
     return HF_ERR_OK;
 }
 
-/* ---- mark --------------------------------------------------------------- */
+/* ---- mark ---- */
 
 /* Durable before anything is issued under it. */
 static enum hf_err renew_mark(struct hf_sqlite *sq, const struct plan *plan,
@@ -244,7 +243,7 @@ static enum hf_err renew_mark(struct hf_sqlite *sq, const struct plan *plan,
     return hf_sqlite_mark_write(sq, &mark, error);
 }
 
-/* ---- database ----------------------------------------------------------- */
+/* ---- database ---- */
 
 /* Rows of leases as the session files say, the rest as it was. */
 static enum hf_err rebuild(struct hf_sqlite_edit *edit, struct plan *plan,
@@ -322,7 +321,7 @@ static enum hf_err mend_database(struct hf_sqlite *sq, struct plan *plan,
     return err;
 }
 
-/* ---- head --------------------------------------------------------------- */
+/* ---- head ---- */
 
 /*
  * Rows are lost, and so is what would tell of the sessions that had them: until
@@ -378,7 +377,7 @@ static enum hf_err make_mark(struct hf_sqlite *sq, const struct plan *plan,
     return err ? err : hf_sqlite_head_write(sq, error);
 }
 
-/* ---- telling ------------------------------------------------------------ */
+/* ---- telling ---- */
 
 static void tell(struct hf_sqlite *sq, const struct plan *plan)
 {
@@ -436,7 +435,7 @@ static void look_at_sessions(struct hf_sqlite *sq, struct plan *plan)
     }
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static enum hf_err mend(struct hf_sqlite *sq, struct plan *plan,
                         struct hf_error *error)

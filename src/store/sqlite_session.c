@@ -33,8 +33,7 @@ void hf_sqlite_session_name(hf_lease_id lease,
              (unsigned long long)lease);
 }
 
-/* ---- form ------------------------------------------------------------------
- */
+/* ---- form ---- */
 
 static uint64_t head_sum(const struct hf_sqlite_session_head *head,
                          const char *cgroup)
@@ -140,7 +139,7 @@ int hf_sqlite_session_move_note(struct hf_sqlite *sq, int fd,
     return write_term(sq, fd, &session->term);
 }
 
-/* ---- proof -------------------------------------------------------------- */
+/* ---- proof ---- */
 
 static enum hf_lease_proof prove(struct hf_sqlite *sq, int fd,
                                  struct hf_sqlite_session *session)
@@ -204,7 +203,7 @@ void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
     session->proof = prove(sq, fd, session);
 }
 
-/* ---- making and writing ------------------------------------------------- */
+/* ---- making and writing ---- */
 
 /* Fill head and path of `page`; the size that is worth writing. */
 static size_t fill_head(struct hf_sqlite *sq,
@@ -386,7 +385,7 @@ void hf_sqlite_session_end(struct hf_sqlite *sq, hf_lease_id lease)
     sq->sys->close(sq->sys, fd);
 }
 
-/* ---- without a store ----------------------------------------------------- */
+/* ---- without a store ---- */
 
 /* Of whatever store. */
 static bool read_any(struct hf_sys *sys, int fd, struct page *page,

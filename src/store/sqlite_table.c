@@ -43,7 +43,7 @@ enum { SEQUENCE_BITS = 15 };
 /* Other programs that read the file may hold SQLite's own locks for a while. */
 enum { BUSY_MS = 2000 };
 
-/* ---- errors ------------------------------------------------------------- */
+/* ---- errors ---- */
 
 static enum hf_err fail_space(struct hf_sqlite *sq, struct hf_error *error)
 {
@@ -96,8 +96,7 @@ static enum hf_err fail(struct hf_sqlite *sq, int rc, struct hf_error *error)
     }
 }
 
-/* ---- connection -----------------------------------------------------------
- */
+/* ---- connection ---- */
 
 static int busy_ms(const struct hf_sqlite *sq)
 {
@@ -141,8 +140,7 @@ void hf_sqlite_disconnect(struct hf_sqlite *sq)
     sq->is_damaged = false;
 }
 
-/* ---- statements ------------------------------------------------------------
- */
+/* ---- statements ---- */
 
 static int prepare(struct hf_sqlite *sq, enum hf_sqlite_statement which,
                    sqlite3_stmt **statement)
@@ -184,8 +182,7 @@ static uint64_t column_u64(sqlite3_stmt *statement, int place)
     return (uint64_t)sqlite3_column_int64(statement, place);
 }
 
-/* ---- cells ------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 static void key_begin(struct hf_sqlite_key *key, enum hf_sqlite_kind kind)
 {
@@ -448,7 +445,7 @@ void hf_sqlite_walk_end(struct hf_sqlite *sq)
     sqlite3_reset(sq->statements[HF_SQLITE_CELL_RANGE]);
 }
 
-/* ---- transactions ------------------------------------------------------- */
+/* ---- transactions ---- */
 
 static void meta_key(struct hf_sqlite_key *key)
 {
@@ -585,7 +582,7 @@ enum hf_err hf_sqlite_meta_put(struct hf_sqlite *sq, struct hf_error *error)
     return hf_sqlite_put(sq, &key, &cell, error);
 }
 
-/* ---- history ------------------------------------------------------------ */
+/* ---- history ---- */
 
 enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_BY_LEASE };
 

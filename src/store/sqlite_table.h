@@ -57,7 +57,7 @@ struct hf_sqlite_change {
     hf_lease_id lease;
 };
 
-/* ---- connection --------------------------------------------------------- */
+/* ---- connection ---- */
 
 /* Open the file that the gate is held on. */
 enum hf_err hf_sqlite_connect(struct hf_sqlite *sq, struct hf_error *error);
@@ -75,7 +75,7 @@ enum hf_err hf_sqlite_make_tables(struct hf_sqlite *sq, struct hf_error *error);
 /* Write sq->meta. */
 enum hf_err hf_sqlite_meta_put(struct hf_sqlite *sq, struct hf_error *error);
 
-/* ---- cells -------------------------------------------------------------- */
+/* ---- cells ---- */
 
 void hf_sqlite_key_record(struct hf_sqlite_key *key, struct hf_bytes name);
 void hf_sqlite_key_lease(struct hf_sqlite_key *key, hf_lease_id lease);
@@ -115,7 +115,7 @@ enum hf_err hf_sqlite_walk_next(struct hf_sqlite *sq, bool *found,
                                 struct hf_error *error);
 void hf_sqlite_walk_end(struct hf_sqlite *sq);
 
-/* ---- history ------------------------------------------------------------ */
+/* ---- history ---- */
 
 /* Place of a row in its revision: at most so many changes at once. */
 enum { HF_SQLITE_CHANGES_MAX = 1 << 15 };
@@ -143,7 +143,7 @@ enum hf_err hf_sqlite_history_ended(struct hf_sqlite *sq, hf_lease_id lease,
 enum hf_err hf_sqlite_history_recount(struct hf_sqlite *sq,
                                       struct hf_error *error);
 
-/* ---- for the file's repair ---------------------------------------------- */
+/* ---- for the file's repair ---- */
 
 /* Take a row's value apart; false: it is not whole. The cell's key is filled
  * in already; a change's number is that of its row. */

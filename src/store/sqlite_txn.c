@@ -14,7 +14,7 @@ static enum hf_err no_memory(struct hf_error *error)
     return hf_error_set(error, HF_ERR_NOMEM, "no memory for an answer");
 }
 
-/* ---- leases that are over ----------------------------------------------- */
+/* ---- leases that are over ---- */
 
 /* What was found out of a lease in this transaction: asked once. */
 struct judged {
@@ -128,7 +128,7 @@ static enum hf_err remove_over(struct hf_sqlite_edit *edit,
     return HF_ERR_OK;
 }
 
-/* ---- conditions --------------------------------------------------------- */
+/* ---- conditions ---- */
 
 static enum hf_err holds(struct hf_sqlite *sq,
                          const struct hf_condition *condition, bool *is_true,
@@ -170,7 +170,7 @@ static enum hf_err decide(struct hf_sqlite *sq, struct hf_branch *branch,
     return HF_ERR_OK;
 }
 
-/* ---- reads -------------------------------------------------------------- */
+/* ---- reads ---- */
 
 static enum hf_err copy_record(struct hf_store_request *request,
                                const struct hf_sqlite_cell *cell,
@@ -321,7 +321,7 @@ static enum hf_err read_side(struct hf_sqlite *sq,
     return err;
 }
 
-/* ---- writes ------------------------------------------------------------- */
+/* ---- writes ---- */
 
 static enum hf_err write_one(struct hf_sqlite_edit *edit,
                              const struct hf_action *action, bool *is_refused,
@@ -389,7 +389,7 @@ static bool only_deletes(const struct hf_store_request *request)
     return true;
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static void answer(struct hf_sqlite *sq, struct hf_store_request *request,
                    enum hf_outcome outcome)

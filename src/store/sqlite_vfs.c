@@ -46,8 +46,7 @@ static int failed(struct file *file, ssize_t got, int code)
     return code;
 }
 
-/* ---- the journal's buffer --------------------------------------------------
- */
+/* ---- the journal's buffer ---- */
 
 /*
  * SQLite writes three pieces for each page. They are gathered, and written
@@ -94,7 +93,7 @@ static int write_journal(struct file *file, const void *bytes, int size,
     return SQLITE_OK;
 }
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ---- */
 
 static int file_close(sqlite3_file *base)
 {
@@ -267,7 +266,7 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = file_characteristics,
 };
 
-/* ---- names -------------------------------------------------------------- */
+/* ---- names ---- */
 
 static struct hf_sqlite *sqlite_of(sqlite3_vfs *vfs)
 {

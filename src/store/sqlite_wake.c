@@ -13,8 +13,7 @@
 /* 'w' and the size of the prefix stand before it. */
 enum { PREFIX_AT = 3 };
 
-/* ---- waking ----------------------------------------------------------------
- */
+/* ---- waking ---- */
 
 /* Is there already one that will be woken? */
 static bool is_found(const struct hf_sqlite_edit *edit, const char *fifo)
@@ -202,7 +201,7 @@ void hf_sqlite_wake_drop(struct hf_sqlite_edit *edit)
     edit->wakes = NULL;
 }
 
-/* ---- being woken -------------------------------------------------------- */
+/* ---- being woken ---- */
 
 void hf_sqlite_wake_listen(struct hf_sqlite *sq)
 {

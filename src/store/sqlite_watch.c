@@ -23,7 +23,7 @@ struct hf_sqlite_watch {
     uint64_t generation; /* of the store that it is registered in */
 };
 
-/* ---- what there is to tell ---------------------------------------------- */
+/* ---- what there is to tell ---- */
 
 struct found_changes {
     struct hf_change *list;
@@ -110,8 +110,7 @@ static enum hf_err gather(struct hf_sqlite *sq, struct hf_sqlite_watch *watch,
     return err;
 }
 
-/* ---- looking --------------------------------------------------------------
- */
+/* ---- looking ---- */
 
 static void refuse(struct hf_sqlite *sq, struct hf_store_request *request,
                    enum hf_refusal refusal)

@@ -39,7 +39,7 @@ int lab_teardown(void **state)
     return 0;
 }
 
-/* ---- handles ------------------------------------------------------------ */
+/* ---- handles ---- */
 
 static struct hf_store *open_as(struct lab *lab, bool read_only)
 {
@@ -83,7 +83,7 @@ void lab_close(struct hf_store *store)
     store->ops->close(store);
 }
 
-/* ---- asking ------------------------------------------------------------- */
+/* ---- asking ---- */
 
 enum hf_outcome lab_run(struct lab *lab, struct hf_store *store,
                         struct hf_store_request *request)
@@ -279,8 +279,7 @@ uint64_t lab_revision(struct lab *lab, struct hf_store *store)
     return request.revision;
 }
 
-/* ---- files ------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 const char *lab_file(const struct lab *lab, const char *suffix)
 {
@@ -336,7 +335,7 @@ unsigned int lab_count_files(const struct lab *lab, const char *part)
     return count;
 }
 
-/* ---- processes ---------------------------------------------------------- */
+/* ---- processes ---- */
 
 static int ready_pipe = -1;
 

@@ -33,7 +33,7 @@ int lab_teardown(void **state);
 void must_failed(const char *file, int line, const char *condition)
     __attribute__((noreturn));
 
-/* ---- handles ------------------------------------------------------------ */
+/* ---- handles ---- */
 
 /* NULL when it fails, with the reason in lab->error. */
 struct hf_store *lab_try_open(struct lab *lab);
@@ -42,7 +42,7 @@ struct hf_store *lab_open(struct lab *lab);
 struct hf_store *lab_look(struct lab *lab);
 void lab_close(struct hf_store *store);
 
-/* ---- asking ------------------------------------------------------------- */
+/* ---- asking ---- */
 
 /* Submit and fetch; the outcome, with the reason of a failure in lab->error. */
 enum hf_outcome lab_run(struct lab *lab, struct hf_store *store,
@@ -79,7 +79,7 @@ bool lab_exists(struct lab *lab, struct hf_store *store, const char *key);
 struct hf_store_identity lab_identity(struct lab *lab, struct hf_store *store);
 uint64_t lab_revision(struct lab *lab, struct hf_store *store);
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Path of db, or of what stands beside it: "", ".mark", ".run", "-journal",
  * ".run/head"; static. */
@@ -91,7 +91,7 @@ void lab_remove_tree(const char *path);
 /* Number of files in the store's folder whose name has `part` in it. */
 unsigned int lab_count_files(const struct lab *lab, const char *part);
 
-/* ---- processes ---------------------------------------------------------- */
+/* ---- processes ---- */
 
 /* Run in a child; it is killed when it returns. */
 typedef void lab_script(struct lab *lab, void *argument);
