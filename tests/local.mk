@@ -35,6 +35,7 @@ include tests/sim/local.mk
 include tests/story/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk
+include tests/guardian/local.mk
 
 # Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
 SUITES += quality

@@ -43,22 +43,28 @@ static int start_in(struct run *run, struct spawn *spawn, size_t words_added)
     };
     bool needs_no_cgroup = false;
     struct hf_error error = {.text = ""};
+    const char *cgroup =
+        job_make_cgroup(&run->job, hf_session_id(run->session));
     int status;
 
-    if (tell_phase(run, HF_PHASE_STARTED,
-                   job_make_cgroup(&run->job, hf_session_id(run->session))))
+    /* Without a cgroup the guardian tells it, in the moment that it is true. */
+    if (cgroup && tell_phase(run, HF_PHASE_STARTED, cgroup))
         return run_fail(run, hf_session_error(run->session));
     status = job_start(&run->job, &orders, spawn, words_added, &needs_no_cgroup,
                        &error);
     if (needs_no_cgroup) {
         job_drop_cgroup(&run->job);
-        if (tell_phase(run, HF_PHASE_STARTED, NULL))
+        cgroup = NULL;
+        if (tell_phase(run, HF_PHASE_NOTHING_STARTED, NULL))
             return run_fail(run, hf_session_error(run->session));
         status = job_start(&run->job, &orders, spawn, words_added,
                            &needs_no_cgroup, &error);
     }
     if (status)
         say(&run->say, "%s", error.text);
+    /* The file tells it already; now the session knows it too. */
+    else if (!cgroup && !guardian_saw_all_gone(&run->job.guardian))
+        (void)!tell_phase(run, HF_PHASE_STARTED, NULL);
     return status;
 }
 

@@ -166,16 +166,42 @@ static void leave(const struct guard *guard)
     }
 }
 
+/*
+ * Nothing of the job is left. With a cgroup of its own the kernel says so, for
+ * that is empty; without one we do.
+ */
+static void tell_gone(const struct guard *guard)
+{
+    if (guard->orders->state_fd >= 0 && guard->tree->cgroup.fd < 0)
+        (void)hf_local_job_phase(guard->orders->sys, guard->orders->state_fd,
+                                 HF_PHASE_GONE);
+}
+
+/* lockrun has told of the cgroup. Without one that is left to us: were it
+ * killed before there is a guardian, nobody could say that nothing runs. */
+static int tell_started(const struct guard *guard)
+{
+    if (guard->orders->state_fd < 0 || guard->tree->cgroup.fd >= 0)
+        return 0;
+    return -hf_local_job_phase(guard->orders->sys, guard->orders->state_fd,
+                               HF_PHASE_STARTED);
+}
+
 /* Is there a job to watch? */
 static bool start(struct guard *guard, const struct spawn *spawn_)
 {
     struct guardian_page *page = guard->page;
     bool is_started;
 
-    page->spawn_errnum = spawn_command(spawn_, &page->job, &page->exec_errnum);
+    page->spawn_errnum = tell_started(guard);
+    if (!page->spawn_errnum)
+        page->spawn_errnum =
+            spawn_command(spawn_, &page->job, &page->exec_errnum);
     is_started = !page->spawn_errnum && !page->exec_errnum;
     if (!page->spawn_errnum && page->exec_errnum)
         (void)waitpid(page->job, NULL, 0);
+    if (!is_started)
+        tell_gone(guard);
     page->stage = is_started ? GUARDIAN_STARTED : GUARDIAN_FAILED;
     if (getppid() == guard->lockrun)
         (void)kill(guard->lockrun, SIGCHLD);
@@ -364,15 +390,9 @@ static void wait_until(struct guard *guard, struct hf_time at)
 
 static void finish(struct guard *guard)
 {
-    struct hf_sys *sys = guard->orders->sys;
-    int state_fd = guard->orders->state_fd;
-    bool is_orphan = guard->lockrun_fd < 0;
-
-    /* An empty cgroup, and none, are the kernel's own word to the store. */
-    if (is_orphan && guard->tree->cgroup.fd >= 0)
+    if (guard->lockrun_fd < 0 && guard->tree->cgroup.fd >= 0)
         (void)cgroup_remove(&guard->tree->cgroup);
-    if (state_fd >= 0 && (is_orphan || guard->tree->cgroup.fd < 0))
-        (void)hf_local_job_gone(sys, state_fd);
+    tell_gone(guard);
     guard->page->is_gone = true;
     notify(guard);
 }
@@ -387,13 +407,18 @@ void guardian_watch(struct guardian_page *page,
         .orders = orders,
         .tree = tree,
         .lockrun = lockrun,
+        .lockrun_fd = -1,
         .signal_fd = spawn_->signals->fd,
         .events_fd = -1,
         .woke_late_at = {INT64_MIN / 2},
     };
 
     tree_take_over(tree);
-    if (getppid() != lockrun || !start(&guard, spawn_))
+    if (getppid() != lockrun) {
+        finish(&guard);
+        _exit(0);
+    }
+    if (!start(&guard, spawn_))
         _exit(0);
     leave(&guard);
     tree_set_job(tree, page->job);

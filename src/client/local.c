@@ -115,7 +115,8 @@ enum hf_local_lease hf_local_lease_stands(struct hf_sys *sys, int state_fd)
     return has_ended ? HF_LOCAL_ENDED : HF_LOCAL_STANDS;
 }
 
-int hf_local_job_gone(struct hf_sys *sys, int state_fd)
+int hf_local_job_phase(struct hf_sys *sys, int state_fd,
+                       enum hf_lease_phase phase)
 {
-    return hf_sqlite_job_gone(sys, state_fd);
+    return hf_sqlite_job_phase(sys, state_fd, phase);
 }

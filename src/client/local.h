@@ -41,7 +41,9 @@ enum hf_local_lease {
     HF_LOCAL_UNKNOWN
 };
 enum hf_local_lease hf_local_lease_stands(struct hf_sys *sys, int state_fd);
-/* As hf_session_job with HF_PHASE_GONE, its maker being dead. 0 or -errno. */
-int hf_local_job_gone(struct hf_sys *sys, int state_fd);
+/* As hf_session_job, in place of the session's owner, who does not do so
+ * meanwhile; the cgroup stays as that told it. 0 or -errno. */
+int hf_local_job_phase(struct hf_sys *sys, int state_fd,
+                       enum hf_lease_phase phase);
 
 #endif

@@ -54,7 +54,9 @@ const char *hf_sqlite_notice(struct hf_store *store);
  */
 int hf_sqlite_lease_has_ended(struct hf_sys *sys, int state_fd,
                               bool *has_ended);
-/* Write HF_PHASE_GONE in place of the lease's maker, who is dead. */
-int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd);
+/* Write a phase, in place of the lease's maker, who does not do so meanwhile;
+ * the cgroup stays as it was told. */
+int hf_sqlite_job_phase(struct hf_sys *sys, int state_fd,
+                        enum hf_lease_phase phase);
 
 #endif

@@ -415,7 +415,8 @@ int hf_sqlite_lease_has_ended(struct hf_sys *sys, int state_fd, bool *has_ended)
     return about.st_nlink == 0 ? -ESTALE : 0;
 }
 
-int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd)
+int hf_sqlite_job_phase(struct hf_sys *sys, int state_fd,
+                        enum hf_lease_phase phase)
 {
     struct hf_sqlite_session session;
     struct hf_sqlite_session_head *head = &session.head;
@@ -424,7 +425,7 @@ int hf_sqlite_job_gone(struct hf_sys *sys, int state_fd)
 
     if (!read_any(sys, state_fd, &page, &session))
         return -EBADMSG;
-    head->phase = HF_PHASE_GONE;
+    head->phase = phase;
     head->sum = head_sum(head, page_cgroup(&page));
     put = sys->pwrite(sys, state_fd, head, sizeof(*head), HEAD_AT);
     return put < 0 ? (int)put : 0;

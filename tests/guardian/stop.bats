@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# lockrun stands still, alone, with its job, or all together, beyond its lease.
+# HF_TRIES: how often the loops try; `make long` takes 200.
+load guardian
+
+setup() { guardian_setup; }
+teardown() {
+    cd /
+    guardian_teardown
+}
+
+tries=${HF_TRIES:-20}
+
+stopped_once() {
+    local n=$1 mark=$D/mark.$1 w=$D/w.$1
+    launch "s$n" --ttl 5s --grace 300ms -- bash "$D/hiding" "$w" "$mark"
+    local first=$started
+    pause $(((RANDOM * 32768 + RANDOM) % 120000))
+    kill -STOP "$first"
+    next "s$n" -w 20 -- bash -c 'exec 9>>"$1"; flock -n 9 || echo two >>"$1.two"; sleep 0.2' x "$w"
+    # Stopped in the middle of a transaction, it keeps all others out: said so.
+    if [ "$status" = 69 ] && [[ $output == *"it may be stopped: continue or end it"* ]]; then
+        kill -CONT "$first"
+        kill -9 "$first"
+        wait "$first" 2>/dev/null || :
+        next "s$n" -w 20 -- true
+        [ "$status" = 0 ] && [ ! -e "$w.two" ]
+        return
+    fi
+    [ "$status" = 0 ] || { echo "try $n: the next one: $status $output"; return 1; }
+    within 20 no_shell_runs "$mark" || { echo "try $n: some of the job lives"; return 1; }
+    within 20 all_gone "$w" || { echo "try $n: the witness is taken"; return 1; }
+    [ ! -e "$w.two" ] || { echo "try $n: two at once"; return 1; }
+    local beats=0 after=0
+    [ ! -e "$w.beat" ] || beats=$(wc -l <"$w.beat")
+    # What was stopped before it had the key gets it now; nothing else goes on.
+    kill -CONT "$first" 2>/dev/null || :
+    [ ! -e "$w.up" ] || {
+        ended "$first"
+        after=$(wc -l <"$w.beat")
+        [ "$status" = 79 ] || { echo "try $n: status $status"; cat "$D/err.s$n"; return 1; }
+        [ "$beats" = "$after" ] || { echo "try $n: the job ran on"; return 1; }
+    }
+    kill -9 "$first" 2>/dev/null || :
+    within 20 none_runs "$mark"
+}
+
+many() {
+    local n=0 failed=0 jobs=() job
+    while ((n < tries)); do
+        jobs=()
+        while ((n < tries && ${#jobs[@]} < 20)); do
+            "$1" "$n.${AS:+user}" &
+            jobs+=($!)
+            n=$((n + 1))
+        done
+        for job in "${jobs[@]}"; do wait "$job" || failed=$((failed + 1)); done
+    done
+    echo "$failed of $tries failed"
+    [ "$failed" = 0 ]
+}
+
+@test "C29: stopped at a random moment, the job is gone by its deadline and the next one gets the key" {
+    each_way many stopped_once
+}
+
+# beats_on NAME: a job that writes the time every few milliseconds, deaf to TERM.
+beats_on() {
+    cat >"$D/beat" <<'END'
+trap '' TERM
+while :; do echo "${EPOCHREALTIME/./}" >>"$1"; read -rt 0.005 <>"$2"; done
+END
+    launch "$1" --ttl 5s --grace 300ms -- bash "$D/beat" "$D/beat.$1" "$D/never"
+    appears "$D/beat.$1"
+    within 10 has_guardian "$started"
+}
+now_us() { echo "${EPOCHREALTIME/./}"; }
+
+group_stopped() {
+    cat >"$D/beat" <<'END'
+trap '' TERM
+echo "$LOCK_STATE" >"$1.state"
+while :; do echo "${EPOCHREALTIME/./}" >>"$1"; read -rt 0.005 <>"$2"; done
+END
+    # A process group of its own, with lockrun in it.
+    ${AS-} setsid lockrun --store="$D/store/group" --key t/n/k --ttl 5s --grace 300ms \
+        -- bash "$D/beat" "$D/beat.group" "$D/never" 2>"$D/err.group" 3>&- &
+    started=$!
+    pids+=("$started")
+    appears "$D/beat.group"
+    exec 8<"$(cat "$D/beat.group.state")"
+    kill -STOP -- "-$started"
+    within 5 is_stopped "$started"
+    stopped_at=$(now_us)
+    next group -w 20 -- sh -c 'echo "second" >>"$1"; lockfence held; echo "held $?"' x "$D/beat.group"
+    [ "$status" = 0 ]
+    # The first one's own state file says no.
+    runs env LOCK_STATE=/proc/self/fd/8 lockfence held 
+    [ "$status" = 1 ] || { echo "held: $status $output"; false; }
+    exec 8<&-
+    kill -CONT -- "-$started"
+    ended "$started"
+    [ "$status" = 79 ]
+    grep -q 'its guardian has killed the job' "$D/err.group"
+    [ "$(tail -n 1 "$D/beat.group")" = second ]
+    [ "$(tail -n 2 "$D/beat.group" | head -n 1)" -le "$stopped_at" ]
+}
+@test "the whole group stopped beyond the TTL: the second had the key, the first never ran another command" {
+    each_way group_stopped
+}
+
+alone_stopped() {
+    beats_on alone
+    kill -STOP "$started"
+    within 5 is_stopped "$started"
+    next alone -w 20 -- sh -c 'echo second >>"$1"; sleep 0.3' x "$D/beat.alone"
+    [ "$status" = 0 ]
+    [ "$(tail -n 1 "$D/beat.alone")" = second ]
+    kill -CONT "$started"
+    ended "$started"
+    [ "$status" = 79 ]
+    [ "$(tail -n 1 "$D/beat.alone")" = second ]
+}
+@test "lockrun stopped alone: the guardian ends the job at the deadline" {
+    each_way alone_stopped
+}
+
+asks_in_time() {
+    cat >"$D/polite" <<'END'
+trap 'echo asked >>"$1"; exit 0' TERM
+touch "$1.up"
+while :; do sleep 0.05; done
+END
+    launch asks --ttl 5s --grace 1500ms -- sh "$D/polite" "$D/asked"
+    appears "$D/asked.up"
+    kill -STOP "$started"
+    next asks -w 20 -- true
+    [ "$status" = 0 ]
+    [ "$(cat "$D/asked")" = asked ]
+    kill -CONT "$started"
+    ended "$started"
+    [ "$status" = 79 ]
+    grep -q 'its guardian has asked to end the job' "$D/err.asks"
+}
+@test "lockrun stopped alone: the job is asked a grace before" {
+    each_way asks_in_time
+}
+
+# all_stopped NAME: everything of a run, the guardian too.
+all_stopped() {
+    mapfile -t all < <(tree_of "$started")
+    kill -STOP "${all[@]}"
+    for pid in "${all[@]}"; do within 5 is_stopped "$pid"; done
+}
+
+taken() {
+    beats_on taken
+    all_stopped
+    next taken -w 30 -- true
+    [ "$status" = 0 ]
+    beats=$(wc -l <"$D/beat.taken")
+    next taken -n -- bash -c '
+        echo "${EPOCHREALTIME/./}" >"$1"
+        shift
+        kill -CONT "$@"
+        sleep 0.5' x "$D/went_on" "${all[@]}"
+    [ "$status" = 0 ]
+    ended "$started"
+    [ "$status" = 79 ] || [ "$status" = 137 ]
+    last=$(tail -n 1 "$D/beat.taken")
+    echo "$(($(wc -l <"$D/beat.taken") - beats)) beats, the last $((last - $(cat "$D/went_on"))) us after all went on"
+    [ "$last" -le $(($(cat "$D/went_on") + 50000)) ]
+}
+@test "C19: all stopped, the guardian too, and the key taken: dead within 50 ms of going on" {
+    each_way taken
+}
+
+taken_by_none() {
+    beats_on none
+    beyond=$(($(now_us) + 6500000))
+    all_stopped
+    is_beyond() { [ "$(now_us)" -gt "$beyond" ]; }
+    within 20 is_beyond
+    beats=$(wc -l <"$D/beat.none")
+    kill -CONT "${all[@]}"
+    beats_again() { [ "$(wc -l <"$D/beat.none")" -gt $((beats + 100)) ]; }
+    within 20 beats_again
+    grep -q 'stood still for [0-9.]*s.*nobody has taken it, so the job goes on' "$D/err.none"
+    # And is held for good: renewed, and busy to others for longer than a TTL.
+    next none -w 6 -- true
+    [ "$status" = 75 ]
+    kill -9 "$started"
+    next none -w 20 -- true
+    [ "$status" = 0 ]
+}
+@test "C19 F28: all stopped, the guardian too, and nobody took the key: renewed, and the job goes on" {
+    each_way taken_by_none
+}
+
+late_one_by_one() {
+    beats_on late
+    all_stopped
+    beyond=$(($(now_us) + 6500000))
+    is_beyond() { [ "$(now_us)" -gt "$beyond" ]; }
+    within 20 is_beyond
+    # The guardian first: it waits a little for lockrun, which is still stopped.
+    for pid in "$(guardian_of "$started")" "$started" "${all[@]}"; do kill -CONT "$pid"; done
+    beats=$(wc -l <"$D/beat.late")
+    beats_again() { [ "$(wc -l <"$D/beat.late")" -gt $((beats + 100)) ]; }
+    within 20 beats_again
+    kill -TERM "$started"
+    kill -9 "$started"
+    next late -w 20 -- true
+    [ "$status" = 0 ]
+}
+@test "F28: the guardian that goes on first waits for lockrun to ask" {
+    each_way late_one_by_one
+}
+
+stays_dead() {
+    beats_on dead
+    all_stopped
+    beyond=$(($(now_us) + 6500000))
+    is_beyond() { [ "$(now_us)" -gt "$beyond" ]; }
+    within 20 is_beyond
+    # lockrun never goes on: nobody renews, so the job may not live.
+    mapfile -t rest < <(printf '%s\n' "${all[@]}" | grep -vx "$started")
+    kill -CONT "${rest[@]}"
+    within 10 gone "${all[2]}"
+    next dead -w 5 -- true
+    [ "$status" = 0 ]
+    kill -CONT "$started"
+    ended "$started"
+    [ "$status" = 79 ]
+}
+@test "all stopped and lockrun does not go on: the guardian ends the job" {
+    each_way stays_dead
+}
