@@ -158,6 +158,7 @@ static void every_prefix_of_a_key_is_woken_and_no_other(void **state)
         else
             assert_false(is_readable(watchers[i]));
         lab_close(watchers[i]);
+        hf_store_request_clear(&requests[i]);
     }
     lab_close(writer);
 }
@@ -182,8 +183,10 @@ static void a_thousand_waiters_do_not_wake_each_other(void **state)
             assert_int_equal(is_readable(waiters[j]), i == j);
         expect_woken(lab, waiters[i], &requests[i], keys[i]);
     }
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++) {
         lab_close(waiters[i]);
+        hf_store_request_clear(&requests[i]);
+    }
     lab_close(writer);
     free(keys);
     free(waiters);
@@ -330,6 +333,7 @@ static void to_look_in_vain_is_cheap(void **state)
         assert_true(lab->fake.count[FAKE_ANY] <= 3);
     }
     lab_close(waiter);
+    hf_store_request_clear(&request);
 }
 
 /* ---- when the store changes under a watch ---- */
