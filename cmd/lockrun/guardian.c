@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/lockrun/guardian_page.h"
@@ -55,13 +56,17 @@ static void reap(struct guardian *guardian)
 /* SIGCHLD is blocked; whoever looks for changes next looks at them all. */
 static void wait_for_start(const struct guardian *guardian)
 {
+    static const struct timespec a_second = {.tv_sec = 1};
     sigset_t child;
 
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     while (guardian->page->stage == GUARDIAN_STARTING &&
-           !has_ended(guardian->pid))
-        (void)sigwaitinfo(&child, NULL);
+           !has_ended(guardian->pid)) {
+        /* Perhaps somebody has stopped it. */
+        if (sigtimedwait(&child, NULL, &a_second) < 0 && errno == EAGAIN)
+            (void)kill(guardian->pid, SIGCONT);
+    }
 }
 
 int guardian_start(struct guardian *guardian,

@@ -37,6 +37,7 @@
 #define NAME "holdfast-guard"
 /* No kernel takes longer arguments. */
 enum { WORDS_BYTES_MAX = 1 << 26 };
+enum { FD_USUAL_MAX = 4096 };
 
 struct guard {
     struct guardian_page *page;
@@ -86,14 +87,12 @@ static void did(struct guard *guard, enum guardian_deed deed)
 /* ---- at the start ---------------------------------------------------------
  */
 
-/* A kernel before 5.9 has no call for it. */
+/* A kernel before 5.9 has no call for it; then only what has a usual number. */
 static void close_from_to(unsigned int first, unsigned int last)
 {
-    unsigned int most = (unsigned int)sysconf(_SC_OPEN_MAX) - 1;
-
     if (first > last || !close_range(first, last, 0))
         return;
-    for (unsigned int fd = first; fd <= last && fd <= most; fd++)
+    for (unsigned int fd = first; fd <= last && fd <= FD_USUAL_MAX; fd++)
         close((int)fd);
 }
 
