@@ -62,7 +62,7 @@ complete -c lockfence -n "__lockfence_is 'pg write'" -s c -l command -x -d 'The 
 complete -c lockfence -n "__lockfence_is 'pg write'" -s f -l file -r -F -d 'A file with the statements'
 complete -c lockfence -n "__lockfence_is 'pg write'" -l copy -x -d 'COPY standard input into TABLE, or "TABLE (COLUMNS)"'
 complete -c lockfence -n "__lockfence_is 'pg write'" -l copy-options -x -d 'As COPY takes them: "(FORMAT csv, HEADER)"'
-complete -c lockfence -n "__lockfence_is 'pg write'" -l isolation -x -a 'read-committed repeatable-read serializable' -d 'read-committed (the default), repeatable-read or serializable'
+complete -c lockfence -n "__lockfence_is 'pg write'" -l isolation -x -a 'read-committed repeatable-read serializable' -d 'The isolation level: read-committed (the default), repeatable-read or serializable'
 complete -c lockfence -n "__lockfence_is 'pg write'" -l tries -x -d 'Run it at most N times when the server asks for another try (serialization failure, deadlock); 10 by default'
 complete -c lockfence -n "__lockfence_is 'pg write'" -s d -l dsn -x -d 'The database, as libpq takes it: "host=.'
 complete -c lockfence -n "__lockfence_is 'pg'" -a run -d 'Run a command whose connections carry the token'

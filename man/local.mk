@@ -2,7 +2,7 @@
 # Manual pages and completions. What comes from the option tables is committed,
 # so that a build needs no second stage; `make generate` writes it anew, and the
 # suite "man" compares.
-GENERATED_PAGES = man/lockctl.1 man/lockrun.1
+GENERATED_PAGES = man/lockctl.1 man/lockfence.1 man/lockrun.1
 dist_man_MANS = $(GENERATED_PAGES) man/holdfast-class.5
 EXTRA_DIST += man/generate $(GENERATED_PAGES:=.in)
 

@@ -161,7 +161,9 @@ static const enum hf_err errors[] = {
 };
 
 static const struct hf_exit exits[] = {
-    {0, "accepted, or shown"},
+    {0, "accepted, or shown; held: yes; pausetest: FENCED"},
+    {1, "held: no, or not for so long; pausetest: NOT FENCED"},
+    {2, "held: cannot tell, which means no; pausetest: INCONCLUSIVE"},
     {69, "the resource cannot be reached, or has no space left"},
     {0, NULL},
 };
