@@ -62,7 +62,10 @@ static int exec_first_that_works(const struct spawn *spawn)
     return was_refused ? EACCES : errnum;
 }
 
-/* In the child, on the parent's memory while the parent stands still. */
+/*
+ * In the child, on the parent's memory while the parent stands still. Returns
+ * the exit status of a child that could not become the command.
+ */
 static int become_command(void *argument)
 {
     struct child *child = argument;
@@ -74,7 +77,7 @@ static int become_command(void *argument)
      */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != child->parent)
-        _exit(127);
+        return 127;
     if (spawn->session_fd >= 0 &&
         fcntl(spawn->session_fd, F_DUPFD, SESSION_FD_LEAST) < 0)
         (void)fcntl(spawn->session_fd, F_DUPFD, STDERR_FILENO + 1);
@@ -86,15 +89,15 @@ static int become_command(void *argument)
         sigaction(SIGCHLD, &ignore, NULL);
     sigprocmask(SIG_SETMASK, &spawn->signals->given, NULL);
     child->exec_errno = exec_first_that_works(spawn);
-    _exit(127);
+    return 127;
 }
 
 #if defined(__x86_64__) && defined(SYS_clone3)
 #define HAS_CLONE3 1
 /*
- * clone3(2) with a stack for the child, which calls `run` on it and does not
- * come back. The C library has no function for this, and one in C cannot be
- * had: it would return twice on one stack.
+ * clone3(2) with a stack for the child, which calls `run` on it and ends with
+ * what that returns. The C library has no function for this, and one in C
+ * cannot be had: it would return twice on one stack.
  */
 static long clone3_run(struct clone_args *args, int (*run)(void *),
                        void *argument)
@@ -109,11 +112,14 @@ static long clone3_run(struct clone_args *args, int (*run)(void *),
                      "xor %%ebp, %%ebp\n\t"
                      "mov %%r13, %%rdi\n\t"
                      "call *%%r12\n\t"
+                     "mov %%eax, %%edi\n\t"
+                     "mov %[end], %%eax\n\t"
+                     "syscall\n\t"
                      "hlt\n"
                      "1:"
                      : "=a"(result)
                      : "0"((long)SYS_clone3), "D"(args), "S"(sizeof(*args)),
-                       "r"(function), "r"(given)
+                       "r"(function), "r"(given), [end] "i"(SYS_exit_group)
                      : "rcx", "r11", "memory", "cc");
     return result;
 }
@@ -147,10 +153,16 @@ static long make_process(struct child *child, char *stack)
 
 static int spawn_once(const struct spawn *spawn, pid_t *pid, int *exec_errno)
 {
-    char stack[STACK_BYTES] __attribute__((aligned(16)));
     struct child child = {.spawn = spawn, .parent = getpid()};
-    long made = make_process(&child, stack);
+    /* Not an array here: what the child leaves behind on it, and where, is
+     * nothing that a compiler or a sanitizer may take for ours. */
+    char *stack = malloc(STACK_BYTES);
+    long made;
 
+    if (!stack)
+        return ENOMEM;
+    made = make_process(&child, stack);
+    free(stack);
     if (made < 0)
         return (int)-made;
     *pid = (pid_t)made;

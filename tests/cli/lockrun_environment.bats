@@ -87,14 +87,18 @@ END
     [ "$(head -n 1 out)" = one ]
 }
 
-# The numbers of all that is open in the job, but that of ls itself.
-open_in() { "$@" sh -c 'ls -l /proc/$$/fd | sed -n "s/.* \([0-9]*\) -> .*/\1/p" | sort -n | tr "\n" " "'; }
+# open_in FILE WORD...: the numbers of all that is open in the job.
+open_in() {
+    "${@:2}" sh -c 'ls "/proc/$$/fd" >"$1"; :' x "$1"
+    sort -o "$1" "$1"
+}
 
 @test "C33: the job has what the caller handed over, and the session file up high" {
-    plain=$(open_in env)
-    held=$(open_in "${L[@]}" --)
-    extra=$(comm -13 <(tr ' ' '\n' <<<"$plain" | sort) <(tr ' ' '\n' <<<"$held" | sort))
-    [[ $extra =~ ^[0-9]+$ ]] || { echo "$plain / $held"; false; }
+    open_in plain env
+    open_in held "${L[@]}" --
+    extra=$(comm -13 plain held)
+    [[ $extra =~ ^[0-9]+$ ]] || { paste plain held; false; }
+    [ -z "$(comm -23 plain held)" ]
     [ "$extra" -ge 100 ]
     "${L[@]}" -- sh -c 'readlink "/proc/$$/fd/$1"; echo "$LOCK_STATE"' x "$extra" >names
     [ "$(head -n 1 names)" = "$(tail -n 1 names)" ]

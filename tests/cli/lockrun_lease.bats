@@ -235,7 +235,8 @@ END
     kill -9 "$started" "$job"
     within 10 gone "$job"
     within 10 gone "$started"
-    after=$("${L[@]}" -n -- sh -c 'echo $LOCK_TOKEN')
+    # At once, that is when the guardian has seen it: no TTL is waited for.
+    after=$("${L[@]}" -w 5 -- sh -c 'echo $LOCK_TOKEN')
     [ "$after" -gt "$token" ]
 }
 

@@ -99,7 +99,7 @@ waits_for_leftovers() {
     touch stop
     ended "$started"
     [ "$status" = 3 ]
-    [ "$(wc -l <err2)" = 1 ]
+    [ "$(wc -l <err2)" = 1 ] || { cat err2; false; }
     runs ${AS-} lockrun --key t/n/k -n -- true
     [ "$status" = 0 ]
 }
