@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -397,6 +398,14 @@ int main(void)
         LAB_TEST(a_watch_ends_when_the_store_is_an_older_one),
     };
 
+    struct rlimit files;
+
+    /* A thousand stores in one process are more than many a shell allows. */
+    if (getrlimit(RLIMIT_NOFILE, &files))
+        return 1;
+    files.rlim_cur = files.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &files))
+        return 1;
     return cmocka_run_group_tests_name("embedded store, wake-ups", tests, NULL,
                                        NULL);
 }
