@@ -13,10 +13,10 @@ guardian_setup() {
 guardian_teardown() {
     local pid
     for pid in "${pids[@]}"; do
-        kill -CONT "$pid"
-        kill -9 "$pid"
+        kill -CONT "$pid" || :
+        kill -9 "$pid" || :
     done 2>/dev/null
-    within 20 none_runs "$D/" || pgrep -fa -- "$D/" >&2
+    within 20 none_runs "$D/" || pgrep -fa -- "$D/" >&2 || :
     rm -rf "$D"
 }
 
