@@ -40,6 +40,7 @@ struct hf_session {
     bool term_told;
     bool kill_told;
     bool hold_gone;
+    bool kept; /* the floor under the hold is put */
 
     /* One request for each line of work; out while the transport has it. */
     struct hf_request main;
@@ -240,11 +241,11 @@ static void opened(struct hf_session *session, struct hf_time now,
     acquire(session, now, wall);
 }
 
-/* It is ours: put the floor under it, if there is one, then tell. */
+/* It is ours: put the floor under it, if there is to be one, then tell. */
 static void hold(struct hf_session *session, struct hf_time now,
                  struct hf_wall wall)
 {
-    if (session->options.hold_min.ns <= 0) {
+    if (session->kept || session->options.hold_min.ns <= 0) {
         session->state = HELD;
         tell(session, HF_NEWS_GRANTED);
         return;
@@ -256,6 +257,18 @@ static void hold(struct hf_session *session, struct hf_time now,
     session->main.keep_ms = hf_span_to_ms_up(session->options.hold_min);
     session->state = KEEPING;
     submit(session, &session->main, &session->main_out, now, wall);
+}
+
+/* If the lease is old it may have lapsed while we slept: ask before use. */
+static void verify_and_hold(struct hf_session *session, struct hf_time now,
+                            struct hf_wall wall)
+{
+    if (!hf_time_reached(hf_deadline_renew_at(&session->deadline), now)) {
+        hold(session, now, wall);
+        return;
+    }
+    session->state = VERIFYING;
+    renew(session, now, wall);
 }
 
 static void granted(struct hf_session *session, struct hf_time now,
@@ -273,13 +286,8 @@ static void granted(struct hf_session *session, struct hf_time now,
     withdraw(session, &session->renew, &session->renew_out, now, wall);
     if (session->renew_next.ns == INT64_MAX)
         session->renew_next = hf_deadline_renew_at(&session->deadline);
-    if (!hf_time_reached(hf_deadline_renew_at(&session->deadline), now)) {
-        hold(session, now, wall);
-        return;
-    }
-    /* The lease is old, perhaps lapsed while we slept: ask before use. */
-    session->state = VERIFYING;
-    renew(session, now, wall);
+    session->kept = false;
+    verify_and_hold(session, now, wall);
 }
 
 static void acquired(struct hf_session *session, struct hf_time now,
@@ -325,8 +333,8 @@ static void main_answered(struct hf_session *session, struct hf_time now,
         return;
     }
     if (session->state == KEEPING) {
-        session->state = HELD;
-        tell(session, HF_NEWS_GRANTED);
+        session->kept = true;
+        verify_and_hold(session, now, wall);
     } else if (session->state == DESCRIBING) {
         session->rules = request->rules;
         session->local = request->local;
