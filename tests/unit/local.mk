@@ -25,6 +25,8 @@ unit_programs = \
 	tests/unit/test_lockctl_tool \
 	tests/unit/test_lockfence_tool \
 	tests/unit/test_lockctl_why \
+	tests/unit/test_lockrun_options \
+	tests/unit/test_lockrun_words \
 	tests/unit/test_opts \
 	tests/unit/test_opts_table \
 	tests/unit/test_session \
@@ -101,6 +103,13 @@ tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_opts_print_SOURCES = tests/unit/opts_print.c \
 	tests/unit/opts_tools.c tests/unit/opts_tools.h
 tests_unit_opts_print_LDADD = $(HF_BASE_LIBS)
+tests_unit_test_lockrun_options_SOURCES = tests/unit/test_lockrun_options.c \
+	cmd/lockrun/options.c
+tests_unit_test_lockrun_options_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+tests_unit_test_lockrun_words_SOURCES = tests/unit/test_lockrun_words.c \
+	cmd/lockrun/environment.c cmd/lockrun/pids.c cmd/lockrun/program.c
+tests_unit_test_lockrun_words_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+tests_unit_test_lockrun_words_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_opts_SOURCES = tests/unit/test_opts.c \
 	tests/unit/opts_tools.c tests/unit/opts_tools.h
 tests_unit_test_opts_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
