@@ -61,3 +61,18 @@ teardown() { lockrun_teardown; }
     [[ $output == *'it grants again in '* ]]
     [ ! -e ran ]
 }
+
+@test "F24: a container that is killed whole leaves a key that the next one gets" {
+    unshare -Urpf --mount-proc true 2>/dev/null || skip 'no user namespaces here'
+    mkdir -m 700 ns
+    unshare -Urpf --mount-proc lockrun "--store=$D/ns/db" --key t/n/k --ttl 6s -- \
+        sh -c 'trap "" INT TERM; touch up; while :; do sleep 0.1; done' "$D/mark" 3>&- &
+    started=$!
+    pids+=("$started")
+    appears up
+    kill -9 $(cat "/proc/$started"/task/*/children)
+    within 10 none_runs "$D/mark"
+    # At the latest when its lease has run out.
+    runs lockrun "--store=$D/ns/db" --key t/n/k -w 30 -- true
+    [ "$status" = 0 ]
+}
