@@ -174,7 +174,9 @@ static void hear_all(struct run *run)
         news = run_next_news(run);
     }
     limits = limits_of(run);
-    job_set_limits(&run->job, &limits);
+    /* What was told of its end ends then, renewed or not. */
+    if (!hf_session_is_lost(run->session))
+        job_set_limits(&run->job, &limits);
     keeper_write(&run->keeper, run->session, run->sys, &run->say);
 }
 

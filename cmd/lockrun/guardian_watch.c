@@ -52,6 +52,7 @@ struct guard {
 
     struct hf_time now;
     struct hf_time woke_late_at; /* the last time; the past: never */
+    bool is_patient;             /* lockrun is given time since then */
     bool stands_still;           /* the command was stopped */
     bool is_asked;               /* by us */
     bool is_killed;
@@ -229,7 +230,9 @@ static void kill_all(struct guard *guard)
 
     if (!guard->is_killed) {
         guard->slow_at = hf_time_add(guard->now, SLOW_AFTER);
-        did(guard, GUARDIAN_KILLED);
+        /* If lockrun is about it, this is its doing and not ours. */
+        if (!guard->page->has_asked)
+            did(guard, GUARDIAN_KILLED);
     }
     guard->is_killed = true;
     is_slow = hf_time_reached(guard->slow_at, guard->now);
@@ -310,11 +313,13 @@ static struct hf_time judge(struct guard *guard)
     }
     kill_at = kill_due(guard);
     if (hf_time_reached(kill_at, guard->now)) {
-        if (guard->lockrun_fd >= 0 && may_wait(guard))
+        guard->is_patient = guard->lockrun_fd >= 0 && may_wait(guard);
+        if (guard->is_patient)
             return hf_time_add(guard->now, LOOK_AFTER);
         kill_all(guard);
         return guard->retry_at;
     }
+    guard->is_patient = false;
     if (hf_time_reached(ask_at(guard), guard->now))
         ask(guard, kill_at);
     return hf_time_min(kill_due(guard), ask_at(guard));
@@ -375,7 +380,9 @@ static void wait_until(struct guard *guard, struct hf_time at)
                               .tv_nsec = left.ns % 1000000000};
     (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
     guard->now = sys->steady(sys);
-    if (hf_time_reached(hf_time_add(at, LATE), guard->now))
+    /* Late again while we are patient: that would never end. */
+    if (!guard->is_patient &&
+        hf_time_reached(hf_time_add(at, LATE), guard->now))
         guard->woke_late_at = guard->now;
     drain_signals(guard);
     if (ready[1].revents) {

@@ -21,6 +21,8 @@
  * much later, unless the guardian has got it as well, by a little before. */
 #define HELD_FOR hf_span_ms(20)
 #define GOT_WITHIN hf_span_ms(1000)
+/* So long the guardian is given to tell that the command goes on, too. */
+#define WAKE_AFTER hf_span_ms(50)
 /* So many processes are named in one message. */
 enum { NAMED_MAX = 5, NAMES_BYTES = 1024 };
 
@@ -34,6 +36,7 @@ void job_init(struct job *job, const struct say *say)
         .give_up_at = HF_TIME_NEVER,
         .leftovers_at = HF_TIME_NEVER,
         .held_at = HF_TIME_NEVER,
+        .wake_at = HF_TIME_NEVER,
         .events_fd = -1,
         .guardian = {.stopped_at = HF_TIME_NEVER},
     };
@@ -163,15 +166,25 @@ static void signal_all(struct job *job, int number, enum tree_whom whom)
     pids_clear(&refused);
 }
 
-static void go_on(struct job *job)
+/* SIGCONT came. */
+static void go_on(struct job *job, struct hf_time now)
 {
     if (!job->stood_still) {
         (void)tree_signal_job(&job->tree, SIGCONT);
         return;
     }
-    /* Who woke us woke the command too, unless it still stands. */
+    /*
+     * Who woke us woke the command too, unless it still stands. It may stand
+     * again, by another ^Z: so it is seen first what the guardian tells.
+     */
     job->stood_still = false;
-    if (job->is_stopped)
+    job->wake_at = hf_time_add(now, WAKE_AFTER);
+}
+
+static void wake_what_stands(struct job *job)
+{
+    job->wake_at = HF_TIME_NEVER;
+    if (job->is_stopped && job->guardian.seen == job->stood_at)
         tree_wake(&job->tree);
 }
 
@@ -236,7 +249,7 @@ void job_signal(struct job *job, const struct arrived *arrived,
     if (arrived->reached_group)
         return;
     if (number == SIGCONT) {
-        go_on(job);
+        go_on(job, now);
     } else if (may_reach_all(number)) {
         job->held = *arrived;
         job->held_at = hf_time_add(now, HELD_FOR);
@@ -369,8 +382,7 @@ void job_look(struct job *job, struct hf_time now)
 
 void job_set_limits(struct job *job, const struct guardian_limits *limits)
 {
-    if (!job->is_asked && !job->is_killed)
-        guardian_set_limits(&job->guardian, limits);
+    guardian_set_limits(&job->guardian, limits);
 }
 
 void job_ask(struct job *job, struct hf_time kill_at)
@@ -408,6 +420,7 @@ struct hf_time job_wake_at(const struct job *job)
     if (job->is_gone || job->given_up)
         return at;
     at = hf_time_min(job->held_at, guardian_wake_at(&job->guardian));
+    at = hf_time_min(at, job->wake_at);
     if (job->is_asked && !job->is_killed)
         at = hf_time_min(at, job->kill_at);
     if (job->is_killed) {
@@ -423,6 +436,8 @@ void job_tick(struct job *job, struct hf_time now)
     guardian_tick(&job->guardian, now);
     if (hf_time_reached(job->held_at, now))
         let_go_of_held(job);
+    if (hf_time_reached(job->wake_at, now))
+        wake_what_stands(job);
     if (job->is_asked && !job->is_killed && hf_time_reached(job->kill_at, now))
         job_kill(job, HF_TIME_NEVER, now);
     if (job->is_killed && hf_time_reached(job->retry_at, now)) {
@@ -447,6 +462,20 @@ void job_tick(struct job *job, struct hf_time now)
 /* ---- job control
  * ---------------------------------------------------------------- */
 
+/* What the guardian told may be over by now: then a stop would be for nobody
+ * to end. */
+static bool still_stands(struct job *job)
+{
+    struct proc_about about;
+    sigset_t pending;
+
+    if (tree_can_walk(&job->tree) &&
+        (!proc_about(job->pid, &about) || about.state != 'T'))
+        return false;
+    sigpending(&pending);
+    return !sigismember(&pending, SIGCONT);
+}
+
 bool job_wants_stop(struct job *job)
 {
     bool is_new = job->stops_us && job->is_stopped;
@@ -460,12 +489,14 @@ bool job_wants_stop(struct job *job)
     if (terminal < 0)
         return false;
     close(terminal);
-    return true;
+    return still_stands(job);
 }
 
 void job_stand_still(struct job *job)
 {
     say_step(job->say, "stopped with the job");
     job->stood_still = true;
+    job->stood_at = job->guardian.seen;
+    job->wake_at = HF_TIME_NEVER;
     (void)kill(getpid(), SIGSTOP);
 }

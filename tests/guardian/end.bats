@@ -144,6 +144,19 @@ END
     within 10 gone "$guardian"
 }
 
+@test "C28: what may not be ended outlives its TTL under --max-run: 124, and nobody stood still" {
+    raises
+    launch most --ttl 5s --max-run 1s --grace 200ms -- ./raise
+    appears "$D/up"
+    next most -w 8 -- true
+    [ "$status" = 75 ]
+    touch stop
+    ended "$started"
+    [ "$status" = 124 ]
+    [ "$(wc -l <"$D/err.most")" = 2 ]
+    ! grep -q 'stood still' "$D/err.most"
+}
+
 @test "F33: a process in an uninterruptible call: said, waited for, and the key is kept" {
     [ "$(id -u)" = 0 ] || skip 'only root can freeze a file system here'
     # A file system that is frozen holds whoever writes to it, beyond any signal.

@@ -237,3 +237,18 @@ stays_dead() {
 @test "all stopped and lockrun does not go on: the guardian ends the job" {
     each_way stays_dead
 }
+
+not_renewed() {
+    launch renew --ttl 5s --grace 500ms -- sh -c 'trap "" TERM; touch "$1"; while :; do sleep 0.05; done' x "$D/up.renew"
+    appears "$D/up.renew"
+    mv "$D/store" "$D/store.away"
+    ended "$started"
+    [ "$status" = 79 ]
+    # lockrun was there and did it all; the guardian claims nothing.
+    ! grep -q 'stood still' "$D/err.renew"
+    grep -q 'running out' "$D/err.renew"
+    no_shell_runs "$D/up.renew"
+}
+@test "a lease that cannot be renewed: lockrun ends the job, and nobody says that it stood still" {
+    each_way not_renewed
+}
