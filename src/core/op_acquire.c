@@ -66,6 +66,7 @@ void hf_acquire_guard(struct hf_op *op)
 {
     const struct hf_session_ref *session = &op->u.acquire.session;
 
+    hf_assert(!op->core->seal.known || !op->core->seal.sealed);
     op->u.acquire.epoch_revision = op->core->seal.revision;
     op->u.acquire.identity = op->core->seal.identity;
     op->txn.send.store.expect = op->core->seal.identity;
@@ -384,7 +385,9 @@ static void tried(struct hf_op *op)
     if (op->state == HF_ACQUIRE_READ && !seen.hold && !seen.floor &&
         (acquire->mode == HF_SHARED || seen.shares->count == 0) &&
         seen.waits->count == 0) {
-        try_it(op);
+        /* What is known of the epoch may have changed since it was sent. */
+        if (hf_seal_need(op))
+            try_it(op);
         return;
     }
     if (!op->request || hf_time_reached(acquire->until, op->core->now)) {

@@ -75,7 +75,7 @@ void hf_wait_enqueued(struct hf_op *op)
     hf_queue_ahead(acquire, op->paths.wait, acquire->mode, seen.waits);
     hf_acquire_tell_who(op, &seen);
     if (may_go(op, &seen))
-        hf_wait_look(op);
+        hf_acquire_go(op); /* not at once: the store may be sealed by now */
     else
         hf_wait_stay(op);
 }
