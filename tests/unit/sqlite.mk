@@ -5,6 +5,7 @@ sqlite_programs = \
 	tests/unit/test_sqlite_fail \
 	tests/unit/test_sqlite_full \
 	tests/unit/test_sqlite_gate \
+	tests/unit/test_sqlite_job \
 	tests/unit/test_sqlite_kill \
 	tests/unit/test_sqlite_loss \
 	tests/unit/test_sqlite_mark \
@@ -25,6 +26,7 @@ tests_unit_test_sqlite_container_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_fail_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_full_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_gate_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_job_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_kill_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_loss_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_mark_LDADD = $(HF_LAB_LIBS)
