@@ -5,7 +5,7 @@
 
 #include "service/service.h"
 #include "tests/sim/control.h"
-#include "tests/sim/trace.h"
+#include "tests/sim/door.h"
 
 #define LOOKS_EVERY hf_span_ms(5000)
 
@@ -36,8 +36,9 @@ void sim_admin_init(struct sim_run *run)
 
     hf_assert(admin && store);
     hf_sim_set_clock(store, run->plan.clocks[SIM_CLIENTS_MAX]);
-    admin->service = hf_service_new(sim_trace(run, store, "admin"),
-                                    &run->classes, &run->core);
+    admin->service =
+        hf_service_new(sim_door_new(run, store, "admin", SIM_DOOR_OPEN),
+                       &run->classes, &run->core);
     hf_assert(admin->service);
     admin->looks_at = hf_time_add(run->now, LOOKS_EVERY);
     admin->planned_count = run->plan.advances;

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "core/token.h"
+#include "tests/sim/control.h"
+#include "tests/sim/door.h"
 #include "tests/sim/job.h"
-#include "tests/sim/trace.h"
 
 /* More turns than this at one moment: it will never let time go by. */
 enum { SPINS_MAX = 2000 };
@@ -112,6 +113,10 @@ static void fill_options(struct sim_run *run, const struct sim_process *process,
     options->holder.pid = process->serial;
     for (size_t i = 0; i < sizeof(options->random); i++)
         options->random[i] = (uint8_t)hf_sim_random_next(&run->random);
+    if (!sim_is_calm(run) && sim_random_chance(run, run->plan.keep_chance))
+        options->hold_min = sim_random_span(run, run->plan.keep_max);
+    if (options->hold_min.ns && options->hold_min.ns < 1000000000)
+        options->hold_min.ns = 1000000000;
 }
 
 static void plan_process(struct sim_run *run, struct sim_process *process)
@@ -128,8 +133,12 @@ static void plan_process(struct sim_run *run, struct sim_process *process)
     process->abandons = HF_TIME_NEVER;
     process->crashes = HF_TIME_NEVER;
     process->deadline = HF_TIME_NEVER;
+    process->asks_at_most = SIM_DOOR_OPEN;
     if (sim_is_calm(run))
         return;
+    if (sim_random_chance(run, run->plan.door_chance))
+        process->asks_at_most =
+            1 + (uint32_t)hf_sim_random_below(&run->random, 15);
     if (sim_random_chance(run, run->plan.cancel_chance))
         process->abandons =
             hf_time_add(run->now, sim_random_span(run, run->plan.wait_max));
@@ -153,11 +162,12 @@ static void process_start(struct sim_run *run, struct sim_client *client)
     process->client = client->index;
     process->transport.transport.ops = &transport_ops;
     process->store = store;
-    process->transport.service =
-        hf_service_new(sim_trace(run, store, sim_process_name(process)),
-                       &run->classes, &run->core);
-    hf_assert(process->transport.service);
     plan_process(run, process);
+    process->door = sim_door_new(run, store, sim_process_name(process),
+                                 process->asks_at_most);
+    process->transport.service =
+        hf_service_new(process->door, &run->classes, &run->core);
+    hf_assert(process->transport.service);
     fill_options(run, process, &options);
     process->session = hf_session_new(&process->transport.transport, &options);
     hf_assert(process->session);
@@ -260,7 +270,10 @@ static void was_granted(struct sim_run *run, struct sim_process *process,
 
     process->granted = true;
     process->token = hf_session_token(process->session);
-    memcpy(process->grant, request->grant, sizeof(process->grant));
+    /* With a floor under it, the last request was the one that put that. */
+    memcpy(process->grant,
+           request->hold_count ? request->holds[0].grant : request->grant,
+           sizeof(process->grant));
     snprintf(process->session_id, sizeof(process->session_id), "%s",
              hf_session_id(process->session));
     note_deadline(run, process);
@@ -272,6 +285,7 @@ static void was_granted(struct sim_run *run, struct sim_process *process,
             hf_token_epoch(process->token), hf_token_revision(process->token),
             (double)process->deadline.ns / 1e9);
     sim_oracle_granted(run, process);
+    sim_control_granted(run);
     process->job_ends =
         hf_time_add(run->now, sim_random_span(run, run->plan.hold_max));
     if (hf_session_job(process->session, HF_PHASE_STARTED,
@@ -287,6 +301,7 @@ static void was_granted(struct sim_run *run, struct sim_process *process,
 static void was_renewed(struct sim_run *run, struct sim_process *process)
 {
     if (!process->granted || process->releasing || !process->session ||
+        hf_session_is_lost(process->session) ||
         hf_session_deadline(process->session)->sent_at.ns ==
             process->sent_at.ns)
         return;
@@ -401,7 +416,8 @@ static void own_timers(struct sim_run *run, struct sim_client *client,
 {
     struct sim_process *process = client->process;
 
-    if (hf_time_reached(process->crashes, run->now)) {
+    if (hf_time_reached(process->crashes, run->now) ||
+        sim_door_is_closed(process->door)) {
         process_crash(run, client);
         return;
     }
@@ -463,6 +479,14 @@ static void process_turn(struct sim_run *run, struct sim_client *client)
     judge_deadline(run, process);
 }
 
+/* Who waits sleeps more: what it wakes to may be long out of date. */
+static uint32_t pause_chance(const struct sim_run *run,
+                             const struct sim_process *process)
+{
+    return process->granted ? run->plan.pause_chance
+                            : 4 * run->plan.pause_chance;
+}
+
 void sim_client_turn(struct sim_run *run, struct sim_client *client)
 {
     watch_spin(run, client);
@@ -480,6 +504,9 @@ void sim_client_turn(struct sim_run *run, struct sim_client *client)
     }
     if (client->process)
         process_turn(run, client);
+    if (client->process && !sim_is_calm(run) &&
+        sim_random_chance(run, pause_chance(run, client->process)))
+        sim_client_pause(run, client);
     sim_jobs_turn(run, client);
 }
 

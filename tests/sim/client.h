@@ -24,7 +24,8 @@ struct sim_process {
     uint32_t serial;        /* also its pid */
     uint32_t store_process; /* what the store calls it */
     int client;
-    struct hf_store *store; /* the service closes it */
+    struct hf_store *store; /* of the world; the door closes it */
+    struct hf_store *door;  /* around it; the service closes it */
     struct sim_transport transport;
     struct hf_session *session; /* NULL once it has ended */
     int key;
@@ -52,7 +53,8 @@ struct sim_process {
     struct hf_time next_write;
     struct hf_time abandons;
     struct hf_time crashes;
-    bool crashes_alone; /* its job lives on */
+    bool crashes_alone;    /* its job lives on */
+    uint32_t asks_at_most; /* requests of the store, then it dies; see door.h */
 };
 
 struct sim_client {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "tests/sim/audit.h"
 #include "tests/sim/client.h"
 
 enum { RESTORES_MAX = 3 };
@@ -17,6 +18,7 @@ struct restore {
     struct hf_time take_at; /* NEVER once taken */
     struct hf_time put_at;  /* NEVER once put */
     enum hf_sim_restore how;
+    bool follows_a_grant; /* it is put back soon after the next one */
     struct hf_sim_snapshot *snapshot;
     struct sim_oracle_copy *copy;
 };
@@ -42,8 +44,8 @@ static enum hf_sim_restore draw_how(struct sim_run *run)
     if (run->plan.kind == SIM_SERVER)
         return HF_SIM_RESTORE_NEW_LIFE;
     if (sim_random_chance(run, 32768))
-        return HF_SIM_RESTORE_RISING;
-    return sim_random_chance(run, 32768) ? HF_SIM_RESTORE_EPOCH
+        return HF_SIM_RESTORE_EPOCH;
+    return sim_random_chance(run, 32768) ? HF_SIM_RESTORE_RISING
                                          : HF_SIM_RESTORE_NEW_ID;
 }
 
@@ -52,9 +54,26 @@ static void plan_restore(struct sim_run *run, struct restore *restore)
     struct hf_time a = at_random(run);
     struct hf_time b = at_random(run);
 
-    *restore = (struct restore){.take_at = hf_time_min(a, b),
-                                .put_at = a.ns > b.ns ? a : b,
-                                .how = draw_how(run)};
+    *restore =
+        (struct restore){.take_at = hf_time_min(a, b),
+                         .put_at = a.ns > b.ns ? a : b,
+                         .how = draw_how(run),
+                         .follows_a_grant = sim_random_chance(run, 32768)};
+}
+
+void sim_control_granted(struct sim_run *run)
+{
+    struct hf_span soon = hf_span_ms(run->plan.ttl_ms / 3);
+
+    for (int i = 0; i < run->control->restore_count; i++) {
+        struct restore *restore = &run->control->restores[i];
+
+        if (!restore->snapshot || !restore->follows_a_grant)
+            continue;
+        restore->follows_a_grant = false;
+        restore->put_at = hf_time_min(
+            restore->put_at, hf_time_add(run->now, sim_random_span(run, soon)));
+    }
 }
 
 static struct hf_time next_pause(struct sim_run *run)
@@ -166,6 +185,7 @@ static void turn_restore(struct sim_run *run, struct restore *restore)
     sim_say(run, "%s is put back", restore_names[restore->how]);
     hf_sim_snapshot_restore(run->world, restore->snapshot, restore->how);
     sim_oracle_copy_restore(run, restore->copy);
+    sim_audit_restored(run);
     run->counts.restores++;
     restore_clear(restore);
 }

@@ -14,6 +14,9 @@ void sim_control_clear(struct sim_run *run);
 struct hf_time sim_control_wake_at(const struct sim_run *run);
 void sim_control_turn(struct sim_run *run);
 
+/* Somebody was told that it holds a key: the worst moment for a restore. */
+void sim_control_granted(struct sim_run *run);
+
 void sim_admin_init(struct sim_run *run);
 void sim_admin_clear(struct sim_run *run);
 struct hf_time sim_admin_wake_at(const struct sim_run *run);

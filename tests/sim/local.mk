@@ -5,15 +5,20 @@
 check_PROGRAMS += tests/sim/simulate
 tests_sim_simulate_SOURCES = \
 	tests/sim/admin.c \
+	tests/sim/audit.c \
+	tests/sim/audit.h \
 	tests/sim/client.c \
 	tests/sim/client.h \
 	tests/sim/control.c \
 	tests/sim/control.h \
+	tests/sim/door.c \
+	tests/sim/door.h \
 	tests/sim/fault.def \
 	tests/sim/job.c \
 	tests/sim/job.h \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
+	tests/sim/oracle_cause.c \
 	tests/sim/oracle_read.c \
 	tests/sim/oracle_report.c \
 	tests/sim/oracle_state.h \
@@ -21,9 +26,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/plan.h \
 	tests/sim/run.c \
 	tests/sim/run.h \
-	tests/sim/simulate.c \
-	tests/sim/trace.c \
-	tests/sim/trace.h
+	tests/sim/simulate.c
 HF_SIMULATE_LIBS = src/fence/libhf_fence.a src/client/libhf_client.a \
 	src/service/libhf_service.a src/core/libhf_core.a $(HF_SIM_LIBS)
 tests_sim_simulate_LDADD = $(HF_SIMULATE_LIBS) $(JANSSON_LIBS)

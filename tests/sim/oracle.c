@@ -9,7 +9,7 @@
 #include "tests/sim/control.h"
 #include "tests/sim/oracle_state.h"
 
-static const char *const row_names[] = {"hold", "share", "wait"};
+static const char *const row_names[] = {"hold", "share", "wait", "floor"};
 
 struct sim_oracle *sim_oracle_new(struct sim_run *run)
 {
@@ -41,6 +41,13 @@ struct row *sim_row_find(struct state *state, enum row_kind kind, int key,
             return row;
     }
     return NULL;
+}
+
+/* The row that `like` is, or overwrites. */
+static struct row *find_like(struct state *state, const struct row *like)
+{
+    return sim_row_find(state, like->kind, like->key,
+                        sim_row_is_single(like) ? NULL : like->grant);
 }
 
 static void row_remove(struct state *state, struct row *row)
@@ -175,13 +182,11 @@ static void end_row(struct sim_run *run, const struct change *change,
                     bool advanced, bool replaced)
 {
     struct sim_oracle *oracle = run->oracle;
-    struct row *row =
-        sim_row_find(&oracle->state, change->row.kind, change->row.key,
-                     change->row.kind == ROW_HOLD ? NULL : change->row.grant);
+    struct row *row = find_like(&oracle->state, &change->row);
     struct grant *grant;
 
     hf_assert(row && row->changed == change->row.changed);
-    if (row->kind != ROW_WAIT) {
+    if (sim_row_is_grant(row)) {
         if (change->by_lease)
             lease_ended(run, row);
         else if (!advanced)
@@ -209,7 +214,7 @@ static void judge_overlap(struct sim_run *run, const struct row *row)
             continue;
         sim_broken(run,
                    "exclusion: a %s on %s is granted to process %" PRIu32
-                   " while process %" PRIu32 " has a %s",
+                   " while process %" PRIu32 " has a %s there",
                    row_names[row->kind], sim_key_name(row->key), row->serial,
                    other->serial, row_names[other->kind]);
     }
@@ -322,7 +327,7 @@ static bool is_granted_in_batch(const struct sim_oracle *oracle, int key)
         const struct change *change = &oracle->batch[i];
 
         if (change->kind == CHANGE_ROW && !change->is_delete &&
-            change->row.kind != ROW_WAIT && change->row.key == key)
+            sim_row_is_grant(&change->row) && change->row.key == key)
             return true;
     }
     return false;
@@ -385,15 +390,13 @@ static void judge_ends(struct sim_run *run, bool advanced)
         if (change->kind != CHANGE_ROW)
             continue;
         if (change->is_delete) {
-            if (change->row.kind != ROW_WAIT)
+            if (sim_row_is_grant(&change->row))
                 end_row(run, change, advanced,
                         is_granted_in_batch(oracle, change->row.key));
             continue;
         }
-        old = sim_row_find(&oracle->state, change->row.kind, change->row.key,
-                           change->row.kind == ROW_HOLD ? NULL
-                                                        : change->row.grant);
-        if (old && old->kind != ROW_WAIT) {
+        old = find_like(&oracle->state, &change->row);
+        if (old && sim_row_is_grant(old)) {
             struct change ends = {.kind = CHANGE_ROW, .is_delete = true};
 
             run->counts.hand_offs++;
@@ -401,6 +404,17 @@ static void judge_ends(struct sim_run *run, bool advanced)
             end_row(run, &ends, false, true);
         }
     }
+}
+
+/* Only who holds a key can keep it. */
+static void judge_floor(struct sim_run *run, const struct row *row)
+{
+    const struct grant *grant = sim_grant_find(run->oracle, row->grant);
+
+    if (!grant || !grant->stands || grant->key != row->key)
+        sim_broken(
+            run, "floor: process %" PRIu32 " keeps %s, which it does not hold",
+            row->serial, sim_key_name(row->key));
 }
 
 static void judge_puts(struct sim_run *run, const uint64_t *queued)
@@ -413,20 +427,19 @@ static void judge_puts(struct sim_run *run, const uint64_t *queued)
 
         if (change->kind != CHANGE_ROW)
             continue;
-        if (change->row.kind == ROW_WAIT) {
-            row = sim_row_find(&oracle->state, ROW_WAIT, change->row.key,
-                               change->row.grant);
-            if (row)
-                row_remove(&oracle->state, row);
-        }
+        row = find_like(&oracle->state, &change->row);
+        if (row && !sim_row_is_grant(row))
+            row_remove(&oracle->state, row);
     }
     for (size_t i = 0; i < oracle->batch_count; i++) {
         struct change *change = &oracle->batch[i];
 
         if (change->kind != CHANGE_ROW || change->is_delete)
             continue;
-        if (change->row.kind != ROW_WAIT)
+        if (sim_row_is_grant(&change->row))
             judge_grant(run, &change->row, queued[i]);
+        else if (change->row.kind == ROW_FLOOR)
+            judge_floor(run, &change->row);
         row_add(&oracle->state, &change->row);
     }
 }
@@ -463,7 +476,7 @@ static void judge_attachment(struct sim_run *run)
         const struct row *row = &state->rows[i];
         const struct session *session;
 
-        if (row->kind == ROW_WAIT)
+        if (!sim_row_is_grant(row))
             continue;
         session = session_find(state, row->session);
         if (!session || session->lease != row->lease || !row->lease)
@@ -494,6 +507,7 @@ static void judge_batch(struct sim_run *run)
     if (put && before.exists && put->epoch.epoch < before.epoch)
         sim_broken(run, "epoch: it falls from %" PRIu32 " to %" PRIu32,
                    before.epoch, put->epoch.epoch);
+    sim_oracle_causes(run);
     judge_ends(run, advanced);
     judge_puts(run, queued);
     note_sessions(oracle);

@@ -66,7 +66,7 @@ static void read_row(enum row_kind kind, const char *rest,
     row->changed = from->record.changed;
     row->lease = from->record.lease;
     if (to->is_delete) {
-        if (kind != ROW_HOLD)
+        if (!sim_row_is_single(row))
             hf_assert(read_grant(end + 2, row->grant));
         return;
     }
@@ -75,7 +75,7 @@ static void read_row(enum row_kind kind, const char *rest,
     row->serial = who.pid;
     row->mode = who.mode;
     memcpy(row->session, who.session, sizeof(row->session));
-    if (kind != ROW_HOLD) {
+    if (!sim_row_is_single(row)) {
         uint8_t named[HF_GRANT_ID_SIZE];
 
         hf_assert(read_grant(end + 2, named) &&
@@ -116,6 +116,7 @@ void sim_change_read(const struct hf_change *from, struct change *to)
         {"hold/", ROW_HOLD},
         {"share/", ROW_SHARE},
         {"wait/", ROW_WAIT},
+        {"floor/", ROW_FLOOR},
     };
     const char *path = from->record.key.data; /* the store adds a NUL */
     const char *rest;

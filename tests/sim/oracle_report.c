@@ -32,7 +32,7 @@ uint32_t sim_oracle_copy_epoch(const struct sim_oracle_copy *copy)
 }
 
 /* A put that the restore has undone may be made again. */
-static void recount_grants(struct sim_oracle *oracle)
+static void recount_grants(struct sim_oracle *oracle, struct hf_time now)
 {
     for (size_t i = 0; i < oracle->grant_count; i++) {
         struct grant *grant = &oracle->grants[i];
@@ -40,6 +40,8 @@ static void recount_grants(struct sim_oracle *oracle)
             &oracle->state, grant->mode == HF_SHARED ? ROW_SHARE : ROW_HOLD,
             grant->key, grant->id);
 
+        if (grant->stands && !row)
+            grant->ended_at = now;
         grant->stands = row != NULL;
         if (!row)
             grant->puts = 0;
@@ -65,7 +67,7 @@ void sim_oracle_copy_restore(struct sim_run *run,
     oracle->life++;
     for (size_t i = 0; i < oracle->state.row_count; i++)
         oracle->state.rows[i].restored = true;
-    recount_grants(oracle);
+    recount_grants(oracle, run->now);
     sim_oracle_excuse(run);
     sim_oracle_seal_look(run);
 }
@@ -115,7 +117,7 @@ void sim_oracle_renewed(struct sim_run *run, struct sim_process *process)
                    sim_process_name(process),
                    (double)oracle->sealed_since.ns / 1e9);
     hf_assert(grant);
-    if (!grant->stands && grant->ended_at.ns + 1 < sent.ns && !process->excused)
+    if (!grant->stands && grant->ended_at.ns + 1 < sent.ns)
         sim_broken(run,
                    "truth: %s was renewed on %s, but its hold had ended at "
                    "%.6f",

@@ -11,9 +11,9 @@
 
 enum { ROWS_MAX = 256, SESSIONS_MAX = 256, BATCH_MAX = 512 };
 
-enum row_kind { ROW_HOLD, ROW_SHARE, ROW_WAIT };
+/* hold/KEY, share/KEY//GRANT, wait/KEY//GRANT, floor/KEY. */
+enum row_kind { ROW_HOLD, ROW_SHARE, ROW_WAIT, ROW_FLOOR };
 
-/* hold/KEY, share/KEY//GRANT, wait/KEY//GRANT. */
 struct row {
     enum row_kind kind;
     int key;
@@ -26,6 +26,18 @@ struct row {
     uint64_t changed;
     bool restored; /* came back with an older copy: nobody could reckon on it */
 };
+
+/* Hold or share: not a place in the queue, nor a floor. */
+static inline bool sim_row_is_grant(const struct row *row)
+{
+    return row->kind == ROW_HOLD || row->kind == ROW_SHARE;
+}
+
+/* One for each key, whatever the grant. */
+static inline bool sim_row_is_single(const struct row *row)
+{
+    return row->kind == ROW_HOLD || row->kind == ROW_FLOOR;
+}
 
 struct session {
     char id[HF_SESSION_ID_SIZE];
@@ -99,6 +111,10 @@ struct grant *sim_grant_find(struct sim_oracle *oracle,
                              const uint8_t id[HF_GRANT_ID_SIZE]);
 /* Is the store sealed, as it is now? Notes since when. */
 void sim_oracle_seal_look(struct sim_run *run);
+
+/* Tell the auditor's book what this revision did (oracle_cause.c); before its
+ * changes are taken into the state. */
+void sim_oracle_causes(struct sim_run *run);
 
 /* The ground was taken from under all processes: their leases may end early. */
 void sim_oracle_excuse(struct sim_run *run);

@@ -21,10 +21,11 @@ static const char *const fault_words[] = {
 static const uint32_t kind_faults[SIM_KIND_COUNT] = {
     [SIM_EMBEDDED] = BIT(UNKNOWN) | BIT(FAILED) | BIT(WATCH) | BIT(SPACE) |
                      BIT(PAUSE) | BIT(CRASH) | BIT(CANCEL) | BIT(RESTORE) |
-                     BIT(ADVANCE) | BIT(SHARED),
+                     BIT(ADVANCE) | BIT(KEEP) | BIT(SHARED),
     [SIM_SHARED] = BIT(UNKNOWN) | BIT(LATE) | BIT(LOST) | BIT(FAILED) |
                    BIT(DELAY) | BIT(WATCH) | BIT(SPACE) | BIT(PAUSE) |
-                   BIT(CRASH) | BIT(CANCEL) | BIT(ADVANCE) | BIT(SHARED),
+                   BIT(CRASH) | BIT(CANCEL) | BIT(ADVANCE) | BIT(KEEP) |
+                   BIT(SHARED),
     [SIM_SERVER] = SIM_FAULTS_ALL,
 };
 
@@ -74,7 +75,9 @@ static void draw_store(struct hf_sim_random *random, struct sim_plan *plan)
         .shared_queue = !server, .cheap_conflict = !server, .local = !server};
     store->expires_by_itself = server;
     store->first_revision = 1 + hf_sim_random_below(random, 1 << 20);
-    store->revision_step_max = server ? 1 : 1 + hf_sim_random_below(random, 9);
+    /* By one in most: where revisions begin again, they then meet again. */
+    if (!server && hf_sim_random_below(random, 3) == 0)
+        store->revision_step_max = 1 + hf_sim_random_below(random, 9);
     if (hf_sim_random_below(random, 4) == 0)
         store->history_max = (uint32_t)number(random, 2, 60);
     if (sim_plan_has(plan, SIM_FAULT_DRIFT))
@@ -94,8 +97,9 @@ static void draw_store(struct hf_sim_random *random, struct sim_plan *plan)
     if (sim_plan_has(plan, SIM_FAULT_DELAY))
         faults->delay_max = ms(number(random, 1, 1500));
     if (sim_plan_has(plan, SIM_FAULT_WATCH)) {
-        faults->watch_lost = chance(random, 20000);
         faults->compacted = chance(random, 10000);
+        if (hf_sim_random_below(random, 2))
+            faults->watch_lost = chance(random, 20000);
     }
     if (sim_plan_has(plan, SIM_FAULT_EARLY))
         faults->lease_early = chance(random, 8000);
@@ -127,12 +131,12 @@ static void draw_clients(struct hf_sim_random *random, struct sim_plan *plan)
 
     plan->client_count = number(random, 2, SIM_CLIENTS_MAX);
     plan->key_count = hf_sim_random_below(random, 4) ? 1 : SIM_KEYS_MAX;
-    plan->rounds = number(random, 1, 5);
+    plan->rounds = number(random, 1, 8);
     plan->ttl_ms = ttls[hf_sim_random_below(random, 5)];
     ttl_s = plan->ttl_ms / 1000;
     plan->answer_limit = ms(number(random, 500, 10000));
     plan->hold_max = seconds(random, 0, 2 * ttl_s);
-    plan->idle_max = seconds(random, 0, 2 * ttl_s);
+    plan->idle_max = seconds(random, 0, number(random, 0, 1) ? 1 : 2 * ttl_s);
     plan->wait_max = seconds(random, 0, 12 * ttl_s);
     plan->write_max = seconds(random, 0, ttl_s);
     if (sim_plan_has(plan, SIM_FAULT_SHARED))
@@ -141,9 +145,17 @@ static void draw_clients(struct hf_sim_random *random, struct sim_plan *plan)
         plan->cancel_chance = chance(random, 30000);
     if (sim_plan_has(plan, SIM_FAULT_CRASH))
         plan->crash_chance = chance(random, 30000);
+    if (sim_plan_has(plan, SIM_FAULT_CRASH))
+        plan->door_chance = chance(random, 20000);
+    if (sim_plan_has(plan, SIM_FAULT_KEEP)) {
+        plan->keep_chance = chance(random, 65536);
+        plan->keep_max = seconds(random, 1, 2 * ttl_s);
+    }
     if (sim_plan_has(plan, SIM_FAULT_PAUSE)) {
         plan->pause_every = seconds(random, 1, 6 * ttl_s);
         plan->pause_max = seconds(random, 1, 3 * ttl_s);
+        plan->pause_chance =
+            chance(random, hf_sim_random_below(random, 3) ? 1000 : 12000);
     }
     plan->calm_at.ns = seconds(random, ttl_s, 30 * ttl_s).ns;
 }

@@ -55,7 +55,11 @@ struct sim_plan {
     uint32_t shared_chance;   /* in 65536, per round */
     uint32_t cancel_chance;
     uint32_t crash_chance;
+    uint32_t door_chance; /* to die between asking the store and hearing */
+    uint32_t keep_chance;
+    struct hf_span keep_max;
     struct hf_span pause_every; /* mean, over all clients; 0: never */
+    uint32_t pause_chance;      /* to be stopped as a turn ends */
     struct hf_span pause_max;
     int restores;
     int advances;

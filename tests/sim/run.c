@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/record.h"
+#include "tests/sim/audit.h"
 #include "tests/sim/client.h"
 #include "tests/sim/control.h"
 
@@ -128,6 +129,7 @@ static void begin(struct sim_run *run)
     sim_clients_init(run);
     sim_admin_init(run);
     sim_control_init(run);
+    sim_audit_init(run);
 }
 
 /* ---- the middle ---- */
@@ -138,6 +140,7 @@ static struct hf_time next_moment(const struct sim_run *run)
 
     at = hf_time_min(at, sim_control_wake_at(run));
     at = hf_time_min(at, sim_admin_wake_at(run));
+    at = hf_time_min(at, sim_audit_wake_at(run));
     at = hf_time_min(at, sim_writes_wake_at(run));
     for (int i = 0; i < run->plan.client_count; i++)
         at = hf_time_min(at, sim_client_wake_at(run, &run->clients[i]));
@@ -150,7 +153,8 @@ static bool is_done(const struct sim_run *run)
         if (!sim_client_is_done(&run->clients[i]))
             return false;
     }
-    return sim_admin_is_done(run) && run->writes.count == 0;
+    return sim_admin_is_done(run) && sim_audit_is_done(run) &&
+           run->writes.count == 0;
 }
 
 static void step(struct sim_run *run, struct hf_time at)
@@ -169,6 +173,8 @@ static void step(struct sim_run *run, struct hf_time at)
     }
     if (!run->broken && hf_time_reached(sim_admin_wake_at(run), run->now))
         sim_admin_turn(run);
+    if (!run->broken && hf_time_reached(sim_audit_wake_at(run), run->now))
+        sim_audit_turn(run);
     run->counts.steps++;
 }
 
@@ -178,9 +184,9 @@ static struct hf_time patience_ends(const struct sim_run *run)
     const struct sim_plan *plan = &run->plan;
     struct hf_span needed = {
         4 * (plan->wait_max.ns + plan->hold_max.ns + plan->pause_max.ns +
-             plan->idle_max.ns + 12 * hf_span_ms(plan->ttl_ms).ns +
-             plan->store.faults.late_max.ns + plan->store.faults.expiry_max.ns +
-             40 * plan->answer_limit.ns)};
+             plan->idle_max.ns + plan->keep_max.ns +
+             12 * hf_span_ms(plan->ttl_ms).ns + plan->store.faults.late_max.ns +
+             plan->store.faults.expiry_max.ns + 40 * plan->answer_limit.ns)};
 
     return hf_time_add(plan->calm_at, needed);
 }
@@ -239,6 +245,7 @@ static void finish(struct sim_run *run)
     run->counts.commits = hf_sim_world_commits(run->world);
     sim_control_clear(run);
     sim_admin_clear(run);
+    sim_audit_clear(run);
     sim_clients_clear(run);
     while (hf_sim_world_committed(run->world))
         continue;

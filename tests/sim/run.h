@@ -20,6 +20,7 @@
 struct sim_client;
 struct sim_admin;
 struct sim_control;
+struct sim_audit;
 
 /* How often things came about: a run in which nothing happens proves nothing.
  */
@@ -42,6 +43,8 @@ struct sim_counts {
     uint64_t cancels;
     uint64_t restores;
     uint64_t advances;
+    uint64_t audits; /* changes that the auditor was told */
+    uint64_t audits_missed;
     uint64_t writes;
     uint64_t writes_refused;
 };
@@ -81,6 +84,7 @@ struct sim_run {
     uint32_t processes;         /* started so far */
     struct sim_admin *admin;
     struct sim_control *control;
+    struct sim_audit *audit;
     struct hf_fence_mark marks[SIM_KEYS_MAX]; /* of the guarded registers */
     struct sim_writes writes;
     struct sim_oracle *oracle;

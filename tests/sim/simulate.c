@@ -163,12 +163,14 @@ static void print_counts(const struct sim_counts *counts)
         {"cancelled waits", counts->cancels},
         {"restores", counts->restores},
         {"epoch advances", counts->advances},
+        {"audited changes", counts->audits},
+        {"  missed, and said", counts->audits_missed},
         {"writes", counts->writes},
         {"  refused", counts->writes_refused},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        printf("%-16s %12" PRIu64 "\n", rows[i].name, rows[i].count);
+        printf("%-20s %12" PRIu64 "\n", rows[i].name, rows[i].count);
 }
 
 static int run_one(const struct wishes *wishes)

@@ -30,6 +30,7 @@ unit_programs = \
 	tests/unit/test_opts \
 	tests/unit/test_opts_table \
 	tests/unit/test_session \
+	tests/unit/test_sim_store \
 	tests/unit/test_spelling \
 	tests/unit/test_state_file \
 	tests/unit/test_sys \
@@ -131,6 +132,7 @@ tests_unit_test_yaml_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_key_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 tests_unit_test_session_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_CORE_LIBS)
+tests_unit_test_sim_store_LDADD = $(HF_UNIT_LIBS) $(HF_SIM_LIBS)
 tests_unit_test_token_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 
 include tests/unit/sqlite.mk

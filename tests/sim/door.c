@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/sim/trace.h"
+#include "tests/sim/door.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 4096 };
+enum { LINE_BYTES = 4096, NAMES_MAX = 64 };
 
-struct trace {
+struct door {
     struct hf_store store; /* first */
     struct hf_store *inner;
     struct sim_run *run;
+    uint32_t left; /* requests that still go out; SIM_DOOR_OPEN: any number */
     char who[32];
+    const struct hf_store_request *names[NAMES_MAX];
+    unsigned name_at;
 };
 
 struct line {
@@ -136,83 +139,115 @@ static void add_answer(struct line *line,
     }
 }
 
-static struct trace *own(struct hf_store *store)
+static struct door *own(struct hf_store *store)
 {
-    return (struct trace *)store;
+    return (struct door *)store;
 }
 
-static void trace_submit(struct hf_store *store,
-                         struct hf_store_request *request, struct hf_time now)
+/* Short, and the same in every run: the store's own name of a request. */
+static unsigned name_of(struct door *door,
+                        const struct hf_store_request *request)
 {
-    struct trace *trace = own(store);
+    for (unsigned i = 0; i < NAMES_MAX; i++) {
+        if (door->names[i] == request)
+            return i;
+    }
+    door->names[door->name_at % NAMES_MAX] = request;
+    return door->name_at++ % NAMES_MAX;
+}
+
+static void tell_question(struct door *door,
+                          const struct hf_store_request *request)
+{
     struct line line = {.size = 0};
 
+    if (!door->run->verbose)
+        return;
     add_question(&line, request);
-    sim_say(trace->run, "  %s -> #%04x %s", trace->who,
-            (unsigned)((uintptr_t)request >> 4 & 0xffff), line.text);
-    hf_store_submit(trace->inner, request, now);
+    sim_say(door->run, "  %s -> #%u %s", door->who, name_of(door, request),
+            line.text);
 }
 
-static void trace_cancel(struct hf_store *store,
-                         struct hf_store_request *request)
+static void door_submit(struct hf_store *store,
+                        struct hf_store_request *request, struct hf_time now)
 {
-    struct trace *trace = own(store);
+    struct door *door = own(store);
 
-    sim_say(trace->run, "  %s -> #%04x cancel", trace->who,
-            (unsigned)((uintptr_t)request >> 4 & 0xffff));
-    trace->inner->ops->cancel(trace->inner, request);
+    if (!door->left)
+        return;
+    if (door->left != SIM_DOOR_OPEN)
+        door->left--;
+    tell_question(door, request);
+    hf_store_submit(door->inner, request, now);
 }
 
-static struct hf_store_request *trace_next(struct hf_store *store,
-                                           struct hf_time now)
+static void door_cancel(struct hf_store *store,
+                        struct hf_store_request *request)
 {
-    struct trace *trace = own(store);
-    struct hf_store_request *request = hf_store_next(trace->inner, now);
+    struct door *door = own(store);
+
+    if (door->run->verbose)
+        sim_say(door->run, "  %s -> #%u cancel", door->who,
+                name_of(door, request));
+    door->inner->ops->cancel(door->inner, request);
+}
+
+static struct hf_store_request *door_next(struct hf_store *store,
+                                          struct hf_time now)
+{
+    struct door *door = own(store);
+    struct hf_store_request *request;
     struct line line = {.size = 0};
 
-    if (!request)
+    if (!door->left)
         return NULL;
+    request = hf_store_next(door->inner, now);
+    if (!request || !door->run->verbose)
+        return request;
     add_answer(&line, request);
-    sim_say(trace->run, "  %s <- #%04x %s", trace->who,
-            (unsigned)((uintptr_t)request >> 4 & 0xffff), line.text);
+    sim_say(door->run, "  %s <- #%u %s", door->who, name_of(door, request),
+            line.text);
     return request;
 }
 
-static int trace_fd(struct hf_store *store)
+static int door_fd(struct hf_store *store)
 {
     return own(store)->inner->ops->fd(own(store)->inner);
 }
 
-static struct hf_time trace_wake_at(struct hf_store *store)
+static struct hf_time door_wake_at(struct hf_store *store)
 {
     return own(store)->inner->ops->wake_at(own(store)->inner);
 }
 
-static void trace_close(struct hf_store *store)
+static void door_close(struct hf_store *store)
 {
     own(store)->inner->ops->close(own(store)->inner);
     free(store);
 }
 
-struct hf_store *sim_trace(struct sim_run *run, struct hf_store *inner,
-                           const char *who)
+bool sim_door_is_closed(const struct hf_store *door)
 {
-    static const struct hf_store_ops ops = {.submit = trace_submit,
-                                            .cancel = trace_cancel,
-                                            .next = trace_next,
-                                            .fd = trace_fd,
-                                            .wake_at = trace_wake_at,
-                                            .close = trace_close};
-    struct trace *trace;
+    return ((const struct door *)door)->left == 0;
+}
 
-    if (!run->verbose)
-        return inner;
-    trace = calloc(1, sizeof(*trace));
-    hf_assert(trace);
-    trace->store.ops = &ops;
-    trace->store.traits = inner->traits;
-    trace->inner = inner;
-    trace->run = run;
-    snprintf(trace->who, sizeof(trace->who), "%s", who);
-    return &trace->store;
+struct hf_store *sim_door_new(struct sim_run *run, struct hf_store *inner,
+                              const char *who, uint32_t closes_after)
+{
+    static const struct hf_store_ops ops = {.submit = door_submit,
+                                            .cancel = door_cancel,
+                                            .next = door_next,
+                                            .fd = door_fd,
+                                            .wake_at = door_wake_at,
+                                            .close = door_close};
+    struct door *door = calloc(1, sizeof(*door));
+
+    hf_assert(door);
+    door->store.ops = &ops;
+    door->store.traits = inner->traits;
+    door->inner = inner;
+    door->run = run;
+    door->left = closes_after;
+    snprintf(door->who, sizeof(door->who), "%s", who);
+    return &door->store;
 }
