@@ -45,6 +45,6 @@ suite_quality = tests/quality/valgrind tests/quality/asan \
 
 # Which suites the other builds repeat: all that run our own code in C for
 # asan and ubsan, test programs alone for valgrind, quick ones for distcheck.
-SANITIZED_SUITES = unit store story fuzz
+SANITIZED_SUITES = unit store story sim fuzz
 VALGRIND_SUITES = unit store
 DISTCHECK_SUITES = arch unit store story
