@@ -16,7 +16,7 @@ static void the_table_of_options_is_right(void **state)
 static enum hf_err parse(const char *const *words, struct lockfence_options *to,
                          struct hf_opts *opts)
 {
-    char *argv[12] = {NULL};
+    static char *argv[12] = {NULL};
     struct hf_error error;
     int argc = 0;
 

@@ -50,7 +50,7 @@ static bool shift_clock(int64_t seconds)
 static bool make_container(int64_t seconds)
 {
     return !unshare(CLONE_NEWNS | CLONE_NEWPID) &&
-           !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+           !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) &&
            shift_clock(seconds);
 }
 

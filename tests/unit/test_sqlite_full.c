@@ -90,7 +90,7 @@ static int run_apart(struct lab *lab, int (*what)(struct lab *lab))
     must(pid >= 0);
     if (pid == 0) {
         if (unshare(CLONE_NEWNS) ||
-            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+            mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
             mount("none", lab->folder, "tmpfs", MS_NOSUID, "size=512k"))
             _exit(2);
         _exit(what(lab));
@@ -253,7 +253,7 @@ static int look_at_a_read_only_disk(struct lab *lab)
     uint64_t revision = lab_put(lab, store, "held", 0);
 
     lab_close(store);
-    must(mount("none", lab->folder, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+    must(mount("none", lab->folder, "none", MS_REMOUNT | MS_RDONLY, NULL) == 0);
     must(!lab_try_open(lab));
     must(lab->error.code == HF_ERR_UNAVAILABLE);
     must(strstr(lab->error.text, lab->path) != NULL);

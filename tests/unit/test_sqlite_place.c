@@ -289,7 +289,7 @@ static int open_on_hung_mount(struct lab *lab)
     int fd;
 
     if (unshare(CLONE_NEWNS) ||
-        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
         return 2;
     fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (fd < 0)

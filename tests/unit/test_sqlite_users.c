@@ -313,7 +313,7 @@ static bool in_own_world(struct lab *lab)
 
     (void)lab;
     if (unshare(CLONE_NEWNS) ||
-        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL))
         return false;
     for (size_t i = 0; i < sizeof(fresh) / sizeof(fresh[0]); i++) {
         if (mount("none", fresh[i], "tmpfs", MS_NOSUID | MS_NODEV,
@@ -392,7 +392,7 @@ static bool all_of_the_default_places(struct lab *lab)
     must(chown("/dev/shm/holdfast-60002", THIRD, THIRD) == 0);
     must(does(lab, SECOND, 022, default_is_refused));
     /* Not to be written, or not there. */
-    must(mount("none", "/var/tmp", NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+    must(mount("none", "/var/tmp", "none", MS_REMOUNT | MS_RDONLY, NULL) == 0);
     must(does(lab, THIRD, 022, default_is_refused));
     must(umount("/run") == 0);
     must(mount("none", "/run", "tmpfs", MS_RDONLY, NULL) == 0);
