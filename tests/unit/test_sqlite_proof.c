@@ -385,6 +385,87 @@ static void a_boot_id_of_a_containers_own_ends_nothing_that_lives(void **state)
     lab_close(here);
 }
 
+/* ---- prefixes ---- */
+
+/* Calls that it costs to learn that keys stand below a prefix. */
+static unsigned int ask_for_none(struct lab *lab, struct hf_store *store,
+                                 bool *held)
+{
+    struct hf_condition none = {.kind = HF_IF_PREFIX_ABSENT, .key = {"q/", 2}};
+    /* Only who would write removes the dead. */
+    struct hf_action write = {.kind = HF_DO_DELETE, .key = {"nothing", 7}};
+    struct hf_branch branch = {.conditions = &none,
+                               .condition_count = 1,
+                               .then = &write,
+                               .then_count = 1};
+    struct hf_store_request request = {
+        .kind = HF_STORE_TXN, .branches = &branch, .branch_count = 1};
+
+    sys_fake_fail(&lab->fake, FAKE_ANY, 0, 0);
+    assert_int_equal(lab_run(lab, store, &request), HF_OUTCOME_COMMITTED);
+    *held = branch.held;
+    hf_store_request_clear(&request);
+    return lab->fake.count[FAKE_ANY];
+}
+
+/* A queue of a thousand would cost each newcomer a thousand proofs. */
+static void one_key_that_stays_answers_for_its_prefix(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *holder = lab_open(lab);
+    struct hf_store *asker = lab_open(lab);
+    unsigned int with_one;
+    bool held;
+
+    lab_put(lab, holder, "q/0", lab_grant(lab, holder, TTL_MS));
+    (void)ask_for_none(lab, asker, &held);
+    with_one = ask_for_none(lab, asker, &held);
+    assert_false(held);
+    for (int i = 1; i < 50; i++) {
+        char key[8];
+
+        snprintf(key, sizeof(key), "q/%d", i);
+        lab_put(lab, holder, key, lab_grant(lab, holder, TTL_MS));
+    }
+    /* The first one reads what has changed. */
+    (void)ask_for_none(lab, asker, &held);
+    assert_int_equal(ask_for_none(lab, asker, &held), with_one);
+    assert_false(held);
+    lab_close(asker);
+    lab_close(holder);
+}
+
+static void wait_in_line(struct lab *lab, void *argument)
+{
+    struct hf_store *store = lab_open(lab);
+
+    lab_put(lab, store, argument, lab_grant(lab, store, TTL_MS));
+}
+
+static void the_dead_of_a_prefix_stand_in_nobodys_way(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *store = lab_open(lab);
+    char first[] = "q/1";
+    char second[] = "q/2";
+    bool held;
+
+    lab_die(lab, wait_in_line, first);
+    lab->fake.seed += 7;
+    lab_die(lab, wait_in_line, second);
+    lab->fake.seed += 7;
+    lab_put(lab, store, "q/3", 0);
+    (void)ask_for_none(lab, store, &held);
+    assert_false(held);
+    assert_false(lab_exists(lab, store, first));
+    assert_false(lab_exists(lab, store, second));
+    assert_int_equal(lab_release(lab, store, "q/3"), HF_OUTCOME_COMMITTED);
+    lab_die(lab, wait_in_line, first);
+    (void)ask_for_none(lab, store, &held);
+    assert_true(held);
+    lab_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +480,8 @@ int main(void)
         LAB_TEST(a_boot_ends_every_lease),
         LAB_TEST(a_boot_leaves_no_session_files),
         LAB_TEST(a_boot_id_of_a_containers_own_ends_nothing_that_lives),
+        LAB_TEST(one_key_that_stays_answers_for_its_prefix),
+        LAB_TEST(the_dead_of_a_prefix_stand_in_nobodys_way),
     };
 
     return cmocka_run_group_tests_name("embedded store, proof", tests, NULL,
