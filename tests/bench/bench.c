@@ -6,7 +6,8 @@
  * flock(1) with a bootstrap interval of 95 %. Times are never judged here.
  *
  * usage: bench -d FOLDER [-r ROUNDS] [-p FILE] TOOL... [-- SCENE...]
- *   TOOL is name=path of: bare, flock, s6-setlock, lockrun
+ *   TOOL is name=path of: bare, flock, s6-setlock, lockrun (in the store of
+ *   this user), lockrun--store (in one below FOLDER)
  *   -p writes name, scene and ratio to FILE, for a plot
  */
 #include <errno.h>
@@ -21,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TOOLS_MAX = 4, ROUNDS_MAX = 101, JOBS_MAX = 1000, WORDS_MAX = 12 };
-enum kind { BARE, FLOCK, SETLOCK, LOCKRUN };
+enum { TOOLS_MAX = 5, ROUNDS_MAX = 101, JOBS_MAX = 1000, WORDS_MAX = 12 };
+enum kind { BARE, FLOCK, SETLOCK, LOCKRUN, LOCKRUN_STORE };
 
 struct tool {
     enum kind kind;
@@ -94,9 +95,10 @@ static void command(const struct bench *bench, const struct tool *tool,
         words[at++] = tool->path;
     if (tool->kind == FLOCK || tool->kind == SETLOCK)
         words[at++] = text[0];
-    if (tool->kind == LOCKRUN) {
+    if (tool->kind == LOCKRUN || tool->kind == LOCKRUN_STORE) {
         words[at++] = text[1];
-        words[at++] = text[2];
+        if (tool->kind == LOCKRUN_STORE)
+            words[at++] = text[2];
         if (scene->one_key)
             words[at++] = "-w600";
         words[at++] = "--";
@@ -286,6 +288,7 @@ static void add_tool(struct bench *bench, const char *word)
         [FLOCK] = "flock",
         [SETLOCK] = "s6-setlock",
         [LOCKRUN] = "lockrun",
+        [LOCKRUN_STORE] = "lockrun--store",
     };
     const char *equals = strchr(word, '=');
     size_t i;
