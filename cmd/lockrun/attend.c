@@ -40,6 +40,7 @@ static int start_in(struct run *run, struct spawn *spawn, size_t words_added)
         .state_fd = hf_session_state_fd(run->session),
         .grace = grace_of(run),
         .limits = limits_of(run),
+        .leaves = run->options->leftover == LEFTOVER_LEAVE,
     };
     bool needs_no_cgroup = false;
     struct hf_error error = {.text = ""};
@@ -83,7 +84,10 @@ static int start_job(struct run *run)
         .program = &run->program,
         .argv = run->options->command,
         .signals = &run->signals,
-        .session_fd = hf_session_state_fd(run->session),
+        /* What may be left alone with it shall not look like the job. */
+        .session_fd = run->options->leftover == LEFTOVER_LEAVE
+                          ? -1
+                          : hf_session_state_fd(run->session),
         .closed = run->closed,
     };
     int status;
@@ -303,7 +307,7 @@ int run_job(struct run *run)
     int status;
     int number;
 
-    job_init(&run->job, &run->say);
+    job_init(&run->job, &run->say, run->options->leftover);
     number = run_take_ending_signal(run);
     status = number ? STATUS_SIGNAL + number : start_job(run);
     if (status) {

@@ -28,6 +28,9 @@ static void add_command(const struct lockrun_options *options,
         (void)hf_buf_add_str(out, "'");
     }
     (void)hf_buf_add_str(out, "\n");
+    if (options->leftover_word.is_given)
+        (void)hf_buf_printf(out, "leftover %s\n",
+                            leftover_names[options->leftover]);
 }
 
 static void add_class(const struct lockrun_options *options,

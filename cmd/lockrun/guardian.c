@@ -141,6 +141,11 @@ bool guardian_saw_all_gone(const struct guardian *guardian)
     return guardian->page && guardian->page->is_gone;
 }
 
+bool guardian_has_let_go(const struct guardian *guardian)
+{
+    return guardian->page && guardian->page->has_let_go;
+}
+
 bool guardian_has_asked(const struct guardian *guardian)
 {
     return guardian->page && guardian->page->deed != GUARDIAN_DID_NOTHING;

@@ -29,6 +29,7 @@ struct guardian_orders {
     int state_fd; /* the session's file; -1: none */
     struct hf_span grace;
     struct guardian_limits limits; /* at first */
+    bool leaves; /* what outlives the command is let go: LEFTOVER_LEAVE */
 };
 
 struct guardian {
@@ -62,6 +63,8 @@ bool guardian_next_change(struct guardian *guardian,
 bool guardian_is_there(const struct guardian *guardian);
 /* It has seen the last of the job go. */
 bool guardian_saw_all_gone(const struct guardian *guardian);
+/* Or rather it let go of what the command left behind, as it was ordered. */
+bool guardian_has_let_go(const struct guardian *guardian);
 /* It asked the job to end, or killed it, because nothing was heard of us. */
 bool guardian_has_asked(const struct guardian *guardian);
 bool guardian_has_killed(const struct guardian *guardian);

@@ -37,8 +37,11 @@ struct guardian_page {
      * before the process is waited for.
      */
     _Atomic uint64_t change;
-    /* The kernel says that nothing of the job is left. */
+    /* The kernel says that nothing of the job is left; or the command has ended
+     * and what it left behind is nobody's business any more (has_let_go, which
+     * stands before is_gone does). */
     _Atomic bool is_gone;
+    _Atomic bool has_let_go;
     /* The last signal that it was sent, from whom (shifted by 8), and when. */
     _Atomic uint64_t got;
     _Atomic int64_t got_at;

@@ -54,6 +54,7 @@ struct guard {
     struct hf_time woke_late_at; /* the last time; the past: never */
     bool is_patient;             /* lockrun is given time since then */
     bool stands_still;           /* the command was stopped */
+    bool has_ended;              /* the command has; others may live on */
     bool is_asked;               /* by us */
     bool is_killed;
     struct hf_time kill_at; /* once asked */
@@ -168,11 +169,13 @@ static void leave(const struct guard *guard)
 
 /*
  * Nothing of the job is left. With a cgroup of its own the kernel says so, for
- * that is empty; without one we do.
+ * that is empty; without one we do. And always when something of it was let go,
+ * so that nobody takes that for the job and kills it.
  */
 static void tell_gone(const struct guard *guard)
 {
-    if (guard->orders->state_fd >= 0 && guard->tree->cgroup.fd < 0)
+    if (guard->orders->state_fd >= 0 &&
+        (guard->tree->cgroup.fd < 0 || guard->page->has_let_go))
         (void)hf_local_job_phase(guard->orders->sys, guard->orders->state_fd,
                                  HF_PHASE_GONE);
 }
@@ -328,7 +331,15 @@ static struct hf_time judge(struct guard *guard)
 /* ---- the loop --------------------------------------------------------------
  */
 
-/* Take what happened. Is anything left? */
+/* The command has ended by itself, and what it left behind is to be let go?
+ * Not while the job is being ended, by whomever. */
+static bool lets_go(const struct guard *guard)
+{
+    return guard->orders->leaves && guard->has_ended && !guard->is_asked &&
+           !guard->is_killed && !guard->page->has_asked;
+}
+
+/* Take what happened. Is anything left to look after? */
 static bool look(struct guard *guard)
 {
     struct tree *tree = guard->tree;
@@ -338,12 +349,17 @@ static bool look(struct guard *guard)
         if (change.pid != guard->page->job)
             continue;
         guard->stands_still = change.what == TREE_STOPPED;
+        guard->has_ended = change.what == TREE_ENDED;
         tell_change(guard, &change);
     }
+    if (!tree->has_children &&
+        (tree->cgroup.fd < 0 || cgroup_is_empty(&tree->cgroup)))
+        return false;
+    guard->page->has_let_go = lets_go(guard);
+    if (guard->page->has_let_go)
+        return false;
     if (tree->has_children)
         return true;
-    if (tree->cgroup.fd < 0 || cgroup_is_empty(&tree->cgroup))
-        return false;
     if (guard->events_fd < 0)
         guard->events_fd = cgroup_events_fd(&tree->cgroup);
     return true;

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "cmd/lockrun/job_tell.h"
 #include "cmd/lockrun/proc.h"
 
 /* Processes that are about to end anyway, once their parent has, get this long
@@ -23,13 +23,12 @@
 #define GOT_WITHIN hf_span_ms(1000)
 /* So long the guardian is given to tell that the command goes on, too. */
 #define WAKE_AFTER hf_span_ms(50)
-/* So many processes are named in one message. */
-enum { NAMED_MAX = 5, NAMES_BYTES = 1024 };
 
-void job_init(struct job *job, const struct say *say)
+void job_init(struct job *job, const struct say *say, enum leftover leftover)
 {
     *job = (struct job){
         .say = say,
+        .leftover = leftover,
         .kill_at = HF_TIME_NEVER,
         .retry_at = HF_TIME_NEVER,
         .stuck_at = HF_TIME_NEVER,
@@ -52,106 +51,6 @@ void job_clear(struct job *job)
     tree_clear(&job->tree);
 }
 
-/* ---- who is there -----------------------------------------------------------
- */
-
-static void name_process(pid_t pid, bool with_place, struct hf_buf *to)
-{
-    struct proc_about about;
-    char place[64];
-
-    (void)hf_buf_printf(to, "pid %d", (int)pid);
-    if (!proc_about(pid, &about))
-        return;
-    (void)hf_buf_printf(to, " (%s", about.name);
-    if (with_place) {
-        proc_wait_place(pid, place);
-        (void)hf_buf_printf(to, ", state %c%s%s", about.state,
-                            place[0] ? ", waiting in " : "", place);
-    }
-    (void)hf_buf_printf(to, ")");
-}
-
-static void name_processes(const struct pids *pids, bool with_place,
-                           struct hf_buf *to)
-{
-    for (size_t i = 0; i < pids->count && i < NAMED_MAX; i++) {
-        if (i > 0)
-            (void)hf_buf_add_str(to, ", ");
-        name_process(pids->list[i], with_place, to);
-    }
-    if (pids->count > NAMED_MAX)
-        (void)hf_buf_printf(to, " and %zu more", pids->count - NAMED_MAX);
-    /* What memory did not suffice for is a shorter message. */
-    if (!to->data)
-        (void)hf_buf_add_str(to, "?");
-}
-
-/* Say once of each that it cannot be stopped. */
-static void tell_refused(struct job *job, struct pids *refused)
-{
-    for (size_t i = 0; i < refused->count; i++) {
-        struct hf_buf name;
-
-        if (pids_has(&job->told, refused->list[i]))
-            continue;
-        pids_add(&job->told, refused->list[i]);
-        hf_buf_init(&name, NAMES_BYTES);
-        name_process(refused->list[i], false, &name);
-        say(job->say,
-            "could not stop %s: not permitted, it runs as another user",
-            name.data ? name.data : "a process");
-        hf_buf_clear(&name);
-    }
-    pids_clear(refused);
-}
-
-static void tell_stuck(struct job *job)
-{
-    struct pids living = {.list = NULL};
-    struct pids new = {.list = NULL};
-    struct hf_buf names;
-
-    tree_list(&job->tree, &living);
-    for (size_t i = 0; i < living.count; i++) {
-        if (!pids_has(&job->told, living.list[i])) {
-            pids_add(&job->told, living.list[i]);
-            pids_add(&new, living.list[i]);
-        }
-    }
-    if (new.count > 0) {
-        hf_buf_init(&names, NAMES_BYTES);
-        name_processes(&new, true, &names);
-        say(job->say, "could not stop %s: killed 5s ago and still there",
-            names.data ? names.data : "a process");
-        hf_buf_clear(&names);
-    } else if (!tree_can_walk(&job->tree)) {
-        say(job->say, "could not stop all of the job: /proc does not show its "
-                      "processes");
-    }
-    pids_clear(&living);
-    pids_clear(&new);
-}
-
-static void tell_leftovers(struct job *job)
-{
-    struct pids living = {.list = NULL};
-    struct hf_buf names;
-
-    tree_list(&job->tree, &living);
-    if (living.count > 0) {
-        hf_buf_init(&names, NAMES_BYTES);
-        name_processes(&living, false, &names);
-        say(job->say,
-            "the command ended with %d, but %zu of its processes live%s on: "
-            "%s; the key is kept until they are gone",
-            job->status, living.count, living.count == 1 ? "s" : "",
-            names.data ? names.data : "?");
-        hf_buf_clear(&names);
-    }
-    pids_clear(&living);
-}
-
 /* ---- signals
  * ------------------------------------------------------------------ */
 
@@ -162,7 +61,7 @@ static void signal_all(struct job *job, int number, enum tree_whom whom)
     tree_signal(&job->tree, number, whom, &refused);
     /* Only of a signal that was to end it is it news that it did not reach. */
     if (number == SIGTERM || number == SIGKILL)
-        tell_refused(job, &refused);
+        job_tell_refused(job, &refused);
     pids_clear(&refused);
 }
 
@@ -197,7 +96,7 @@ static void pass_on(struct job *job, int number)
         struct pids refused = {.list = NULL};
 
         pids_add(&refused, job->pid);
-        tell_refused(job, &refused);
+        job_tell_refused(job, &refused);
     }
 }
 
@@ -299,7 +198,7 @@ static void begin_leftovers(struct job *job)
 
     if (job->tree.cgroup.fd >= 0)
         job->events_fd = cgroup_events_fd(&job->tree.cgroup);
-    if (job->is_asked || job->is_killed)
+    if (job->is_asked || job->is_killed || job->leftover == LEFTOVER_LEAVE)
         return;
     if (died_of_it)
         signal_all(job, job->passed_on, TREE_ALL);
@@ -365,16 +264,25 @@ static bool is_gone(struct job *job)
     return !guardian_is_there(&job->guardian) && tree_is_gone(&job->tree);
 }
 
+static void look_whether_gone(struct job *job)
+{
+    job->is_gone = is_gone(job);
+    if (job->is_gone) {
+        say_step(job->say, "nothing of the job is left");
+    } else if (guardian_has_let_go(&job->guardian)) {
+        tree_let_go(&job->tree);
+        job->is_gone = true;
+        say_step(job->say, "what the command left behind is let go");
+    }
+}
+
 void job_look(struct job *job, struct hf_time now)
 {
     bool had_ended = job->has_ended;
 
     take_changes(job, now);
-    if (job->has_ended) {
-        job->is_gone = is_gone(job);
-        if (job->is_gone)
-            say_step(job->say, "nothing of the job is left");
-    }
+    if (job->has_ended)
+        look_whether_gone(job);
     follow_guardian(job, now);
     if (job->has_ended && !job->is_gone && !had_ended)
         begin_leftovers(job);
@@ -410,7 +318,7 @@ void job_kill(struct job *job, struct hf_time give_up_at, struct hf_time now)
     job->retry_at = hf_time_add(
         now, job->stuck_at.ns == INT64_MAX ? RETRY_STUCK_AFTER : RETRY_AFTER);
     tree_kill(&job->tree, &refused);
-    tell_refused(job, &refused);
+    job_tell_refused(job, &refused);
 }
 
 struct hf_time job_wake_at(const struct job *job)
@@ -431,6 +339,17 @@ struct hf_time job_wake_at(const struct job *job)
     return hf_time_min(at, job->leftovers_at);
 }
 
+/* They are no moment's matter: those had their time. */
+static void see_to_leftovers(struct job *job, struct hf_time now)
+{
+    job->leftovers_at = HF_TIME_NEVER;
+    if (job->is_asked || job->is_killed)
+        return;
+    job_tell_leftovers(job);
+    if (job->leftover == LEFTOVER_KILL)
+        job_ask(job, hf_time_add(now, job->grace));
+}
+
 void job_tick(struct job *job, struct hf_time now)
 {
     guardian_tick(&job->guardian, now);
@@ -447,16 +366,13 @@ void job_tick(struct job *job, struct hf_time now)
     if (job->is_gone)
         return;
     if (hf_time_reached(job->stuck_at, now)) {
-        tell_stuck(job);
+        job_tell_stuck(job);
         job->stuck_at = HF_TIME_NEVER;
     }
     if (hf_time_reached(job->give_up_at, now))
         job->given_up = true;
-    if (hf_time_reached(job->leftovers_at, now)) {
-        job->leftovers_at = HF_TIME_NEVER;
-        if (!job->is_asked && !job->is_killed)
-            tell_leftovers(job);
-    }
+    if (hf_time_reached(job->leftovers_at, now))
+        see_to_leftovers(job, now);
 }
 
 /* ---- job control

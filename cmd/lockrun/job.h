@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/time.h"
 #include "cmd/lockrun/guardian.h"
+#include "cmd/lockrun/leftover.h"
 #include "cmd/lockrun/say.h"
 #include "cmd/lockrun/signals.h"
 #include "cmd/lockrun/spawn.h"
@@ -22,12 +23,14 @@ struct job {
     const struct say *say;
     struct tree tree;
     struct guardian guardian;
-    struct hf_span grace; /* when the guardian is lost */
+    struct hf_span
+        grace; /* when the guardian is lost, or leftovers are ended */
+    enum leftover leftover;
 
     pid_t pid;      /* of the command's own process */
     bool has_ended; /* that one has; others may live on */
     int status;     /* then: its exit status, 128+n for a signal */
-    bool is_gone;   /* the kernel says that nothing is left */
+    bool is_gone;   /* the kernel says that nothing is left; or it was let go */
     bool given_up;  /* something cannot be ended, and the time is over */
 
     bool is_asked;             /* TERM was sent to all */
@@ -40,7 +43,7 @@ struct job {
 
     bool was_guarded; /* the guardian asked it to end: we were not heard of */
 
-    struct hf_time leftovers_at; /* once ended: say who is left */
+    struct hf_time leftovers_at; /* once ended: say or end who is left */
     int events_fd;               /* then: of the cgroup; -1 */
     struct arrived held;         /* to be forwarded at: */
     struct hf_time held_at;      /* NEVER: there is none */
@@ -54,7 +57,7 @@ struct job {
     struct hf_time wake_at; /* once we go on: wake what still stands */
 };
 
-void job_init(struct job *job, const struct say *say);
+void job_init(struct job *job, const struct say *say, enum leftover leftover);
 void job_clear(struct job *job);
 
 /*

@@ -26,8 +26,11 @@ lockrun_SOURCES = \
 	cmd/lockrun/job.c \
 	cmd/lockrun/job.h \
 	cmd/lockrun/job_start.c \
+	cmd/lockrun/job_tell.c \
+	cmd/lockrun/job_tell.h \
 	cmd/lockrun/keeper.c \
 	cmd/lockrun/keeper.h \
+	cmd/lockrun/leftover.h \
 	cmd/lockrun/main.c \
 	cmd/lockrun/naming.c \
 	cmd/lockrun/naming.h \

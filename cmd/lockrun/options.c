@@ -7,6 +7,12 @@
 #include "cmd/lockrun/program.h"
 
 static const char *const nested_words[] = {"refuse", "join", NULL};
+const char *const leftover_names[] = {
+    [LEFTOVER_WAIT] = "wait",
+    [LEFTOVER_KILL] = "kill",
+    [LEFTOVER_LEAVE] = "leave",
+    NULL,
+};
 
 #define OPT(member, kind, ...)                                                 \
     HF_OPT(struct lockrun_options, member, kind, __VA_ARGS__)
@@ -109,6 +115,7 @@ enum options_then options_read(int argc, char **argv,
     if (options->explained.is_given)
         return OPTIONS_EXPLAIN;
     options->joins = options->nested.index == 1;
+    options->leftover = (enum leftover)options->leftover_word.index;
     if (options->hold_min.is_given && options->mode == HF_SHARED)
         return refuse(error, "--hold-min keeps others away, and --shared "
                              "lets them in: use one of the two");

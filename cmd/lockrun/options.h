@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/opts.h"
+#include "cmd/lockrun/leftover.h"
 #include "core/request.h"
 
 /* The members that options.def speaks of. */
@@ -34,12 +35,14 @@ struct lockrun_options {
     const char *store;
 
     const char *line; /* -c */
+    struct hf_opt_word leftover_word;
     bool is_verbose;
     bool is_dry_run;
     struct hf_opt_number explained;
 
     /* ---- not rows ---- */
     bool joins;                  /* --nested=join */
+    enum leftover leftover;      /* --leftover */
     char **command;              /* what is to run, ended by NULL */
     char *shell_command[4];      /* room for it with -c */
     const char *store_from;      /* what named the store; NULL: nothing did */

@@ -136,6 +136,14 @@ bool tree_cgroup_is_gone(struct tree *tree)
     return tree->cgroup.fd < 0 || cgroup_remove(&tree->cgroup);
 }
 
+void tree_let_go(struct tree *tree)
+{
+    if (tree_cgroup_is_gone(tree))
+        return;
+    close(tree->cgroup.fd);
+    tree->cgroup.fd = -1;
+}
+
 bool tree_is_gone(struct tree *tree)
 {
     if (tree->has_children && !has_only_strangers(tree))

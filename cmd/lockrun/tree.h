@@ -60,6 +60,9 @@ bool tree_next_change(struct tree *tree, struct tree_change *change);
 bool tree_is_gone(struct tree *tree);
 /* The same, of the cgroup alone: another has seen the last child go. */
 bool tree_cgroup_is_gone(struct tree *tree);
+/* What lives is nobody's business any more. The cgroup stays for as long, and
+ * is removed by a later run. */
+void tree_let_go(struct tree *tree);
 
 /* Can its processes be found? Not where /proc is missing, or shows another pid
  * namespace; then only the command's own process and the cgroup are known. */
