@@ -27,9 +27,9 @@ static const char *word_at(const char *line, int place)
     return line;
 }
 
-/* The process that has a flock on our file, as /proc/locks tells; 0: unknown.
+/* The process that has a flock on that file, as /proc/locks tells; 0: unknown.
  */
-static long find_holder(const struct hf_sqlite *sq)
+static long find_holder(ino_t ino)
 {
     char line[256];
     FILE *locks = fopen("/proc/locks", "re");
@@ -43,17 +43,17 @@ static long find_holder(const struct hf_sqlite *sq)
         const char *inode = strrchr(word_at(line, 5), ':');
 
         if (!strncmp(word_at(line, 1), "FLOCK ", 6) && inode &&
-            strtoull(inode + 1, NULL, 10) == sq->gate_ino)
+            strtoull(inode + 1, NULL, 10) == ino)
             holder = strtol(pid, NULL, 10);
     }
     fclose(locks);
     return holder > 0 ? holder : 0;
 }
 
-static enum hf_err held_too_long(const struct hf_sqlite *sq,
+static enum hf_err held_too_long(const struct hf_sqlite *sq, ino_t ino,
                                  struct hf_error *error)
 {
-    long holder = find_holder(sq);
+    long holder = find_holder(ino);
     char who[48] = "another process";
 
     if (holder)
@@ -65,21 +65,43 @@ static enum hf_err held_too_long(const struct hf_sqlite *sq,
                         (long long)(sq->gate_limit.ns / 1000000000));
 }
 
-static enum hf_err lock_gate(struct hf_sqlite *sq, struct hf_error *error)
+static enum hf_err lock_file(struct hf_sqlite *sq, int fd, ino_t ino,
+                             struct hf_error *error)
 {
-    int got = sq->sys->lock(sq->sys, sq->gate_fd,
+    int got = sq->sys->lock(sq->sys, fd,
                             sq->read_only ? HF_LOCK_SHARED : HF_LOCK_EXCLUSIVE,
                             sq->gate_limit);
 
     if (got == -ETIMEDOUT)
-        return held_too_long(sq, error);
+        return held_too_long(sq, ino, error);
     if (got)
         return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
                                   "lock %s: this file system's locks do not "
                                   "work; name another path with --store",
                                   sq->place.path);
-    sq->is_locked = true;
     return HF_ERR_OK;
+}
+
+static enum hf_err lock_gate(struct hf_sqlite *sq, struct hf_error *error)
+{
+    enum hf_err err = lock_file(sq, sq->gate_fd, sq->gate_ino, error);
+
+    sq->is_locked = !err;
+    return err;
+}
+
+/*
+ * The second half of the gate. Somebody may put another file into the
+ * database's place while one of us writes the old one: both would be inside, by
+ * two locks, and the slower one would write over what the other one wrote into
+ * the head. Always taken after the database's own lock.
+ */
+static enum hf_err lock_head(struct hf_sqlite *sq, struct hf_error *error)
+{
+    enum hf_err err = lock_file(sq, sq->head_fd, sq->head_ino, error);
+
+    sq->head_is_locked = !err;
+    return err;
 }
 
 /*
@@ -133,7 +155,7 @@ void hf_sqlite_detach(struct hf_sqlite *sq)
     close_fd(sq, &sq->run_fd);
     close_fd(sq, &sq->folder_fd);
     sq->is_attached = false;
-    sq->is_locked = false;
+    sq->is_locked = sq->head_is_locked = false;
     /* Whatever we find next, our leases must be looked after there. */
     sq->generation = sq->returned = 0;
 }
@@ -166,13 +188,23 @@ static enum hf_err open_gate(struct hf_sqlite *sq, bool *is_missing,
     return err ? err : lock_gate(sq, error);
 }
 
-static enum hf_err open_head(struct hf_sqlite *sq, struct hf_error *error)
+static bool head_is_in_place(struct hf_sqlite *sq)
+{
+    struct stat about;
+
+    return !sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.head, &about) &&
+           about.st_ino == sq->head_ino;
+}
+
+/* *is_there: it is what the name says, and locked; or nobody has made one. */
+static enum hf_err open_head(struct hf_sqlite *sq, bool *is_there,
+                             struct hf_error *error)
 {
     struct stat about;
     bool is_missing;
     enum hf_err err = hf_sqlite_place_run(sq, &is_missing, error);
 
-    sq->head_found = HF_SQLITE_MISSING;
+    *is_there = true;
     if (err || is_missing)
         return err;
     err = hf_sqlite_place_open(sq, sq->run_fd, sq->place.run, "head",
@@ -187,7 +219,18 @@ static enum hf_err open_head(struct hf_sqlite *sq, struct hf_error *error)
     if (err)
         return err;
     sq->head_ino = about.st_ino;
-    err = hf_sqlite_head_read(sq, error);
+    err = lock_head(sq, error);
+    *is_there = !err && head_is_in_place(sq);
+    return err;
+}
+
+static enum hf_err read_head(struct hf_sqlite *sq, struct hf_error *error)
+{
+    enum hf_err err = HF_ERR_OK;
+
+    sq->head_found = HF_SQLITE_MISSING;
+    if (sq->head_fd >= 0)
+        err = hf_sqlite_head_read(sq, error);
     sq->generation =
         sq->head_found == HF_SQLITE_FOUND ? sq->head.generation : 0;
     return err;
@@ -197,6 +240,7 @@ static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
                                struct hf_error *error)
 {
     enum hf_err err = HF_ERR_OK;
+    bool is_there;
     int got;
 
     if (!sq->place.is_default)
@@ -211,15 +255,20 @@ static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
     if (!hf_sqlite_is_in_place(sq))
         return HF_ERR_OK; /* is_attached stays false: once more */
     err = try_locks(sq, error);
-    if (err)
+    if (!err)
+        err = open_head(sq, &is_there, error);
+    if (err || !is_there)
         return err;
+    /* It may have been put there while we waited for the head. */
+    if (!hf_sqlite_is_in_place(sq))
+        return HF_ERR_OK;
     got = sq->sys->boot_id(sq->sys, sq->boot);
     if (got)
         return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
                                   "read this kernel's boot id");
     err = hf_sqlite_mark_read(sq, error);
     if (!err)
-        err = open_head(sq, error);
+        err = read_head(sq, error);
     sq->is_attached = !err;
     return err;
 }
@@ -247,9 +296,11 @@ enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
 void hf_sqlite_leave(struct hf_sqlite *sq)
 {
     hf_sqlite_rollback(sq);
+    if (sq->head_is_locked)
+        sq->sys->unlock(sq->sys, sq->head_fd);
     if (sq->is_locked)
         sq->sys->unlock(sq->sys, sq->gate_fd);
-    sq->is_locked = false;
+    sq->is_locked = sq->head_is_locked = false;
 }
 
 bool hf_sqlite_witnesses_agree(const struct hf_sqlite *sq)
@@ -284,15 +335,15 @@ static bool is_in_order(const struct hf_sqlite *sq)
 static enum hf_err take_again(struct hf_sqlite *sq, bool *is_same,
                               struct hf_error *error)
 {
-    struct stat about;
     enum hf_err err = lock_gate(sq, error);
 
     *is_same = false;
+    if (err || sq->head_fd < 0)
+        return err;
+    err = lock_head(sq, error);
     if (err)
         return err;
-    if (!hf_sqlite_is_in_place(sq) || sq->head_fd < 0 ||
-        sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.head, &about) ||
-        about.st_ino != sq->head_ino)
+    if (!hf_sqlite_is_in_place(sq) || !head_is_in_place(sq))
         return HF_ERR_OK;
     err = hf_sqlite_head_read(sq, error);
     if (err)

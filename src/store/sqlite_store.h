@@ -85,7 +85,8 @@ struct hf_sqlite {
     /* ---- attached: open on the files; see sqlite_gate.h ---------------------
      */
     bool is_attached;
-    bool is_locked; /* the gate is ours */
+    bool is_locked;      /* the gate is ours */
+    bool head_is_locked; /* and its second half */
     int folder_fd;
     int gate_fd; /* the database file itself; its flock is the gate */
     int run_fd;

@@ -184,6 +184,65 @@ static void another_program_that_uses_sqlite_is_kept_out(void **state)
     lab_close(store);
 }
 
+/* ---- replaced while somebody is inside ---- */
+
+/* At the moment after a commit when its file is seen to be still in place. */
+static struct {
+    struct lab *lab;
+    int (*lstat)(struct hf_sys *sys, int folder, const char *name,
+                 struct stat *about);
+    int looks;
+    bool was_kept_out;
+} meanwhile;
+
+static int lstat_then_replace(struct hf_sys *sys, int folder, const char *name,
+                              struct stat *about)
+{
+    struct lab *lab = meanwhile.lab;
+    int got = meanwhile.lstat(sys, folder, name, about);
+    struct hf_store *other;
+
+    /* First it is looked at on the way in. */
+    if (strcmp(name, lab->path) != 0 || ++meanwhile.looks != 2)
+        return got;
+    lab->fake.sys.lstat = meanwhile.lstat;
+    lab_copy(lab_file(lab, "-older"), lab_file(lab, "-moving"));
+    must(rename(lab_file(lab, "-moving"), lab->path) == 0);
+    other = open_for(lab, 50);
+    if (!other)
+        meanwhile.was_kept_out = lab->error.code == HF_ERR_UNAVAILABLE;
+    else
+        lab_close(other);
+    return got;
+}
+
+static void a_file_put_there_is_entered_when_the_writer_has_left(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *writer = lab_open(lab);
+    hf_lease_id lease = lab_grant(lab, writer, TTL_MS);
+    struct hf_store *other;
+    uint64_t revision = 0;
+    bool held = false;
+
+    (void)lab_put(lab, writer, "before", 0);
+    lab_copy(lab->path, lab_file(lab, "-older"));
+    meanwhile.lab = lab;
+    meanwhile.lstat = lab->fake.sys.lstat;
+    meanwhile.looks = 0;
+    lab->fake.sys.lstat = lstat_then_replace;
+    assert_int_equal(lab_try_take(lab, writer, "held", lease, &held, &revision),
+                     HF_OUTCOME_COMMITTED);
+    assert_int_equal(meanwhile.looks, 2);
+    assert_true(meanwhile.was_kept_out);
+    assert_true(held);
+    other = lab_open(lab);
+    assert_false(lab_take(lab, other, "held", 0));
+    assert_true(lab_put(lab, other, "next", 0) > revision);
+    lab_close(other);
+    lab_close(writer);
+}
+
 /* ---- another process's handle ---- */
 
 static void a_handle_is_of_no_use_to_a_child(void **state)
@@ -325,6 +384,7 @@ int main(void)
         LAB_TEST(locks_that_fail_when_tried_are_found),
         LAB_TEST(remote_file_systems_are_refused_by_name),
         LAB_TEST(a_gate_held_too_long_names_the_process),
+        LAB_TEST(a_file_put_there_is_entered_when_the_writer_has_left),
         LAB_TEST(another_program_that_uses_sqlite_is_kept_out),
         LAB_TEST(a_handle_is_of_no_use_to_a_child),
         LAB_TEST(looking_at_a_missing_store_makes_nothing),
