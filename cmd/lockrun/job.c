@@ -23,6 +23,8 @@
 #define GOT_WITHIN hf_span_ms(1000)
 /* So long the guardian is given to tell that the command goes on, too. */
 #define WAKE_AFTER hf_span_ms(50)
+/* So long a command may take to stop itself when it was told to stop. */
+#define STOPS_WITHIN hf_span_ms(5000)
 
 void job_init(struct job *job, const struct say *say, enum leftover leftover)
 {
@@ -87,6 +89,18 @@ static void wake_what_stands(struct job *job)
         tree_wake(&job->tree);
 }
 
+/* By ^Z or by kill(1). A program that does something first may then stop itself
+ * with SIGSTOP, of which alone nobody could tell what was meant. */
+static void note_stop(struct job *job, int number, struct hf_time now)
+{
+    if (!signal_stops(number))
+        return;
+    job->stop_until = hf_time_add(now, STOPS_WITHIN);
+    job->is_stopped = job->is_stopped || job->stopped_itself;
+    job->stops_us = job->stops_us || job->stopped_itself;
+    job->stopped_itself = false;
+}
+
 static void pass_on(struct job *job, int number)
 {
     job->passed_on = number;
@@ -145,6 +159,7 @@ void job_signal(struct job *job, const struct arrived *arrived,
                    arrived->reached_group ? TREE_OTHER_GROUPS : TREE_ALL);
         return;
     }
+    note_stop(job, number, now);
     if (arrived->reached_group)
         return;
     if (number == SIGCONT) {
@@ -179,11 +194,14 @@ static void command_changed(struct job *job, const struct tree_change *change,
         command_ended(job, change, now);
         break;
     case TREE_STOPPED:
-        job->is_stopped = signal_stops(change->status);
+        job->is_stopped = signal_stops(change->status) ||
+                          (change->status == SIGSTOP &&
+                           !hf_time_reached(job->stop_until, now));
         job->stops_us = job->is_stopped;
+        job->stopped_itself = !job->is_stopped;
         break;
     case TREE_WENT_ON:
-        job->is_stopped = false;
+        job->is_stopped = job->stopped_itself = false;
         break;
     }
 }

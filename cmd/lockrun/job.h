@@ -50,9 +50,11 @@ struct job {
     int passed_on; /* the last signal that was forwarded to the command */
     bool was_told_to_end; /* TERM or INT was */
 
-    bool is_stopped;        /* by job control */
-    bool stops_us;          /* and we are to stand still with it */
-    bool stood_still;       /* and did */
+    bool is_stopped;     /* by job control */
+    bool stopped_itself; /* or otherwise, by its own doing or somebody's */
+    struct hf_time stop_until; /* a SIGSTOP before this is job control too */
+    bool stops_us;             /* and we are to stand still with it */
+    bool stood_still;          /* and did */
     uint64_t stood_at;      /* the guardian's change that we stood still for */
     struct hf_time wake_at; /* once we go on: wake what still stands */
 };

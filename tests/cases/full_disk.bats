@@ -55,6 +55,8 @@ fill() { dd if=/dev/zero of=small/fill bs=4k 2>/dev/null || :; }
     touch stop
     ended "$started"
     [ "$status" = 3 ] || { cat err; false; }
+    # Given back on the full disk, or it is said that it was not.
+    [ -z "$(lockctl ls)" ] || grep -q 'giving t/n/k back' err
     rm small/fill
     within 10 is_free
 }

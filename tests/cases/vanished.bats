@@ -19,6 +19,28 @@ teardown() { lockrun_teardown; }
     [ "$output" -gt "$(cat up)" ]
 }
 
+@test "C13: after a boot the next one has the key at once, with a higher token" {
+    [ "$(id -u)" = 0 ] || skip 'only root can mount'
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    # A user who has no cgroup: of a holder killed with its guardian nothing
+    # proves that all of it is dead, but for the end of the kernel that ran it.
+    chown 65534:65534 . store
+    setpriv --reuid 65534 --regid 65534 --clear-groups lockrun --key t/n/k --ttl 600s -- \
+        sh -c 'echo "$LOCK_TOKEN" >up.new; mv up.new up; exec sleep 300' 2>err 3>&- &
+    started=$!
+    pids+=("$started")
+    appears up
+    kills_both "$started"
+    runs as_nobody lockrun -n --key t/n/k -- true
+    [ "$status" = 75 ] || { echo "$status $output"; false; }
+    cat /proc/sys/kernel/random/uuid >boot_id
+    runs unshare -m sh -c 'mount --bind boot_id /proc/sys/kernel/random/boot_id
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups \
+            lockrun -n --key t/n/k -- sh -c "echo \$LOCK_TOKEN"'
+    [ "$status" = 0 ] || { echo "$status $output"; false; }
+    [ "$output" -gt "$(cat up)" ]
+}
+
 @test "C14: store, session files, or both deleted under a running job: never two holders" {
     for what in store/db 'store/db.run' 'store/db store/db.run store/db.mark store/db-journal'; do
         rm -rf store up stop

@@ -66,6 +66,20 @@ END
     ! grep -qx LOCK_TOKEN=7 env
 }
 
+@test "F10: sudo drops the lease's variables, and the manual's line keeps them" {
+    [ "$(id -u)" = 0 ] || skip 'only root may call sudo here'
+    command -v sudo >/dev/null || skip 'no sudo here'
+    held=$(command -v lockfence)
+    [ -z "$("${L[@]}" -- sudo -n env 2>err | grep ^LOCK_)" ]
+    runs "${L[@]}" -- sudo -n "$held" held
+    [ "$status" = 2 ]
+    [[ $output == *'LOCK_STATE is not set'*'--preserve-env'* ]] || { echo "$output"; false; }
+    line=$(sed -n "s/^.Ql \\(sudo --preserve-env=[A-Z_,]*\\).*/\\1/p" "$HF_SRC/man/lockrun.1.in")
+    [[ $line == 'sudo --preserve-env=LOCK_TOKEN,'*LOCK_STATE ]]
+    [ "$("${L[@]}" -- $line -n env 2>err | grep -c ^LOCK_)" = 4 ]
+    "${L[@]}" -- $line -n "$held" held
+}
+
 @test "C12: no HOME, no terminal, a bare or missing PATH, the root folder" {
     command=$(command -v lockrun)
     cd /

@@ -108,3 +108,16 @@ is_in_state() { [[ $(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat") == [$2] ]]; }
     exec 9>&-
     within 10 is_free
 }
+
+@test "F16: with nohup the job and its lease outlive the terminal" {
+    types 'exec nohup lockrun --key t/n/k -- sh -c "touch up; while [ ! -e stop ]; do sleep 0.05; done; touch ended" >nohup.log 2>&1'
+    appears up
+    kill -9 "$shell"
+    exec 9>&-
+    wait "$shell" || :
+    runs "${L[@]}" -n -- true
+    [ "$status" = 75 ]
+    touch stop
+    appears ended
+    within 10 is_free
+}
