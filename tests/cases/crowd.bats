@@ -6,36 +6,36 @@ load ../cli/lockrun
 setup() { lockrun_setup; }
 teardown() { lockrun_teardown; }
 
-@test "C26: 300 different keys in one second: all run" {
+@test "C26: 1,000 different keys in one second: all run" {
     ulimit -n 1024
     children=()
-    for n in {1..300}; do
+    for n in {1..1000}; do
         lockrun --key "t/n/k$n" -- sh -c 'echo $LOCK_TOKEN' >"out.$n" 2>"err.$n" 3>&- &
         children+=("$!")
     done
-    for n in {1..300}; do
+    for n in {1..1000}; do
         wait "${children[n - 1]}" || { cat "err.$n"; false; }
     done
     # A token for each, none twice.
-    [ "$(cat out.* | sort -u | wc -l)" = 300 ]
+    [ "$(cat out.* | sort -u | wc -l)" = 1000 ]
     [ -z "$(cat err.*)" ]
 }
 
-@test "C26: 100 on one key with a wait: all run, one at a time" {
+@test "C26: 1,000 on one key with a wait: all run, one at a time" {
     ulimit -n 1024
     children=()
-    for n in {1..100}; do
+    for n in {1..1000}; do
         lockrun --key t/n/k -w 120 -- sh -c 'mkdir inside && rmdir inside && echo $LOCK_TOKEN >>tokens' \
             2>"err.$n" 3>&- &
         children+=("$!")
     done
-    for n in {1..100}; do
+    for n in {1..1000}; do
         wait "${children[n - 1]}" || { cat "err.$n"; false; }
     done
-    [ "$(wc -l <tokens)" = 100 ]
+    [ "$(wc -l <tokens)" = 1000 ]
     # In the order in which they ran, the tokens rise.
     sort -n -c tokens
-    [ "$(sort -u tokens | wc -l)" = 100 ]
+    [ "$(sort -u tokens | wc -l)" = 1000 ]
     [ -z "$(cat err.*)" ]
 }
 
