@@ -26,7 +26,8 @@ EXTRA_DIST += tests/run tests/arch tests/fence tests/peers tests/quality
 # Rules of the tree that no compiler checks.
 SUITES += arch
 suite_arch = tests/arch/layers tests/arch/words tests/arch/symbols \
-	tests/arch/programs tests/arch/selftest tests/arch/runner
+	tests/arch/programs tests/arch/cases tests/arch/selftest \
+	tests/arch/runner
 
 include tests/unit/local.mk
 include tests/fence/local.mk

@@ -202,6 +202,37 @@ static void renewal_is_asked_for_at_a_third_of_the_ttl(void **state)
     hf_session_free(session, script.now, wall);
 }
 
+/* C18, F20: it is set ahead and back, by ten years. */
+static void a_wall_clock_that_is_set_moves_no_moment(void **state)
+{
+    static const struct {
+        int64_t ms;
+        struct hf_wall wall;
+        size_t renewals;
+    } looks[] = {
+        {1999, {INT64_C(315576000000000000)}, 0},
+        {2000, {INT64_C(-315576000000000000)}, 1},
+        {3999, {INT64_C(315576000000000000)}, 1},
+        {4000, {INT64_C(-315576000000000000)}, 2},
+        {5999, {INT64_C(315576000000000000)}, 2},
+    };
+    struct script script;
+    struct hf_session *session;
+
+    (void)state;
+    script_init(&script, true);
+    session = holding(&script);
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        script.now.ns = looks[i].ms * 1000000;
+        assert_int_equal(hf_session_next(session, script.now, looks[i].wall),
+                         HF_NEWS_NONE);
+        assert_int_equal(asked(&script, HF_REQUEST_RENEW), looks[i].renewals);
+        assert_false(hf_session_in_doubt(session));
+        assert_false(hf_session_is_lost(session));
+    }
+    hf_session_free(session, script.now, wall);
+}
+
 static void failed_renewals_end_in_doubt_term_and_kill(void **state)
 {
     struct script script;
@@ -279,6 +310,7 @@ static void doubt_is_over_when_a_renewal_succeeds(void **state)
     hf_session_free(session, script.now, wall);
 }
 
+/* C19, F28: a suspend, by the clock that is handed in. */
 static void who_wakes_late_on_this_kernel_asks_first(void **state)
 {
     struct script script;
@@ -390,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(renewal_is_asked_for_at_a_third_of_the_ttl),
+        cmocka_unit_test(a_wall_clock_that_is_set_moves_no_moment),
         cmocka_unit_test(failed_renewals_end_in_doubt_term_and_kill),
         cmocka_unit_test(
             the_deadline_counts_from_the_sending_not_from_the_answer),

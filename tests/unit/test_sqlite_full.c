@@ -79,7 +79,7 @@ static void room_may_end_while_a_store_is_made(void **state)
     }
 }
 
-/* ---- a real file system ---- */
+/* ---- a real file system: C15 ---- */
 
 /* In a child with mounts of its own; its status is what it returns. */
 static int run_apart(struct lab *lab, int (*what)(struct lab *lab))

@@ -24,7 +24,7 @@ static void expect_no_open(struct lab *lab, enum hf_err code, const char *part)
     assert_null(strchr(lab->error.text, '\n'));
 }
 
-/* ---- locks that are none ---- */
+/* ---- locks that are none: F12 ---- */
 
 static int lock_nothing(struct hf_sys *sys, int fd, enum hf_lock_mode mode,
                         struct hf_span limit)

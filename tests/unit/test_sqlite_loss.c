@@ -468,7 +468,7 @@ static void the_file_of_another_store_is_kept_aside(void **state)
     lab_close(holder);
 }
 
-/* ---- wiped ---- */
+/* ---- wiped: C14 ---- */
 
 static void check_deleted(struct lab *lab, bool holder_finds_it)
 {

@@ -103,7 +103,7 @@ static void the_bound_is_raised_once_an_hour(void **state)
     assert_in_range(lab->fake.count[FAKE_FSYNC], 8, 10);
 }
 
-/* ---- clocks ---- */
+/* ---- clocks: C18, F20 ---- */
 
 static void check_clock(struct lab *lab, int64_t by_ns)
 {

@@ -120,7 +120,7 @@ static void all_files_are_the_users_alone(void **state)
     lab_close(store);
 }
 
-/* ---- planted ---- */
+/* ---- planted: C17 ---- */
 
 static void a_link_is_never_followed(void **state)
 {

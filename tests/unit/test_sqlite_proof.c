@@ -297,7 +297,7 @@ static void a_folder_that_is_no_cgroup_proves_nothing(void **state)
     lab_close(store);
 }
 
-/* ---- boots ---- */
+/* ---- boots: C13 ---- */
 
 static void a_boot_ends_every_lease(void **state)
 {

@@ -123,7 +123,7 @@ static void make_group_folder(struct lab *lab, uid_t owner, mode_t mode)
              sizeof(lab->path) - strlen(lab->path), "/db");
 }
 
-/* ---- a group's store ---- */
+/* ---- a group's store: F29 ---- */
 
 static void check_group_store(struct lab *lab)
 {
