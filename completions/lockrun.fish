@@ -5,14 +5,14 @@ function __lockrun_operands
     for word in $words[2..]
         if test $skips = 1
             set skips 0
-        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --explain
+        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --on-busy --on-doubt --on-lost --explain
             set skips 1
         else if not string match -q -- '-*' $word
             echo $word
         end
     end
 end
-complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --explain)'
+complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --on-busy --on-doubt --on-lost --explain)'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s n -l nonblock -l nb -d 'Do not wait: if somebody else holds the key, end with 75'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s w -l wait -l timeout -x -d 'Wait at most TIME for the key, in turn: 90, 500ms, 1h30m, or forever, which is as long as the class allows'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l watch -d 'Wait like -w forever, and tell on standard error who holds the key: at the start, when that changes, and every minute'
@@ -32,6 +32,9 @@ complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l note -x -d 'What oth
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l store -r -F -d 'The store, sqlite:PATH; by default that of this user, or what HOLDFAST_STORE names'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s c -l command -x -a '(__fish_complete_command)' -d 'Run LINE by the shell (SHELL, or /bin/sh) instead of a command'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l leftover -x -a 'wait kill leave' -d 'What to do about processes that live on when the command has ended: wait keeps the key until they are gone, the default; kill asks them to end (TERM) and kills them a grace later; leave lets go of them and gives the key back'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l on-busy -x -a '(__fish_complete_command)' -d 'Run LINE by /bin/sh when the key is not to be had, for 30s at most'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l on-doubt -x -a '(__fish_complete_command)' -d 'Run LINE when the lease could not be renewed, while that is tried on and the job runs'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l on-lost -x -a '(__fish_complete_command)' -d 'Run LINE when the job had to be stopped: the lease was lost, or --max-run was over'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l verbose -d 'Tell each step on standard error'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l dry-run -d 'Say what would be done, and change nothing'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l explain -x -d 'Say what the exit status CODE means'

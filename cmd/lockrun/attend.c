@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "cmd/lockrun/environment.h"
+#include "cmd/lockrun/hooks.h"
 #include "cmd/lockrun/run.h"
 
 /* So long at least what was killed is waited for, when the lease is over. */
@@ -138,6 +139,7 @@ static void hear(struct run *run, enum hf_news news)
     case HF_NEWS_DOUBT:
         say_step(&run->say, "the lease could not be renewed (%s); trying on",
                  hf_session_error(run->session)->text);
+        hooks_doubt(run, hf_session_error(run->session)->text);
         break;
     case HF_NEWS_RENEWED:
         tell_renewed(run);
@@ -198,6 +200,8 @@ static void take_signals(struct run *run)
     run_turn(run);
     if (has_child_news || run->job.events_fd >= 0)
         job_look(&run->job, run->now);
+    if (has_child_news)
+        hooks_look(run);
     if (job_wants_stop(&run->job)) {
         job_stand_still(&run->job);
         run_turn(run);
@@ -302,6 +306,15 @@ static int status_of(const struct run *run)
     return run->is_over_max_run ? STATUS_MAX_RUN : run->job.status;
 }
 
+/* Why the job had to be stopped. */
+static const char *reason_of(const struct run *run)
+{
+    if (hf_session_is_lost(run->session))
+        return hf_session_error(run->session)->text;
+    return run->job.was_guarded ? "lockrun stood still when the lease ran out"
+                                : "the job ran as long as it may (--max-run)";
+}
+
 int run_job(struct run *run)
 {
     int status;
@@ -318,6 +331,8 @@ int run_job(struct run *run)
     set_max_run(run);
     attend_job(run);
     status = status_of(run);
+    if (is_lost(run) || run->is_over_max_run)
+        hooks_lost(run, reason_of(run), status);
     if (run->job.is_gone) {
         give_back(run);
         if (is_lost(run))

@@ -17,6 +17,15 @@ static void add_escaped(struct hf_buf *out, const char *text)
     (void)hf_escape_add(out, text, strlen(text));
 }
 
+static void add_line(const char *name, const char *line, struct hf_buf *out)
+{
+    if (!line)
+        return;
+    (void)hf_buf_printf(out, "%s ", name);
+    add_escaped(out, line);
+    (void)hf_buf_add_str(out, "\n");
+}
+
 static void add_command(const struct lockrun_options *options,
                         const struct program *program, struct hf_buf *out)
 {
@@ -28,6 +37,9 @@ static void add_command(const struct lockrun_options *options,
         (void)hf_buf_add_str(out, "'");
     }
     (void)hf_buf_add_str(out, "\n");
+    add_line("on-busy ", options->on_busy, out);
+    add_line("on-doubt", options->on_doubt, out);
+    add_line("on-lost ", options->on_lost, out);
     if (options->leftover_word.is_given)
         (void)hf_buf_printf(out, "leftover %s\n",
                             leftover_names[options->leftover]);

@@ -6,6 +6,7 @@
 
 #include "base/duration.h"
 #include "cmd/lockrun/busy.h"
+#include "cmd/lockrun/hooks.h"
 #include "cmd/lockrun/naming.h"
 #include "cmd/lockrun/nested.h"
 #include "cmd/lockrun/run.h"
@@ -89,31 +90,42 @@ static const struct hf_hold_info *outer_hold(const struct run *run)
     return NULL;
 }
 
+static int busy_status(const struct lockrun_options *options)
+{
+    if (options->skips)
+        return 0;
+    if (options->conflict.is_given)
+        return (int)options->conflict.number;
+    return hf_err_status(HF_ERR_BUSY);
+}
+
 static int tell_busy(struct run *run)
 {
     const struct hf_request *busy = hf_session_busy(run->session);
     const struct lockrun_options *options = run->options;
+    const struct hf_hold_info *holder =
+        busy->info_count > 0 ? &busy->infos[0] : NULL;
     struct hf_buf text;
 
     if (outer_hold(run))
         return nested_end(run, outer_hold(run));
-    if (options->skips) {
-        say_step(&run->say, "%s is taken", run->key);
-        return 0;
-    }
     hf_buf_init(&text, BUSY_BYTES_MAX);
-    if (busy->info_count > 0)
-        busy_describe(&busy->infos[0], run->sys, &text);
+    if (holder && (!options->skips || options->on_busy))
+        busy_describe(holder, run->sys, &text);
     if (busy->waiting > 0)
         (void)hf_buf_printf(&text, "; place %llu in the queue",
                             (unsigned long long)busy->place);
-    say(&run->say, "%s %s; lockctl%s%s show %s tells more", run->key,
-        text.data ? text.data : "is taken", options->store ? " --store=" : "",
-        options->store ? options->store : "", run->key);
+    if (options->skips)
+        say_step(&run->say, "%s is taken", run->key);
+    else
+        say(&run->say, "%s %s; lockctl%s%s show %s tells more", run->key,
+            text.data ? text.data : "is taken",
+            options->store ? " --store=" : "",
+            options->store ? options->store : "", run->key);
+    hooks_busy(run, holder, text.data ? text.data : "is taken",
+               busy_status(options));
     hf_buf_clear(&text);
-    if (options->conflict.is_given)
-        return (int)options->conflict.number;
-    return hf_err_status(HF_ERR_BUSY);
+    return busy_status(options);
 }
 
 /* Out of the queue. */

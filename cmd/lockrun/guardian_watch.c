@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/local.h"
+#include "cmd/lockrun/descriptors.h"
 #include "cmd/lockrun/proc.h"
 
 /* lockrun asks the job to end when that is due; so long after, we do. */
@@ -37,7 +38,6 @@
 #define NAME "holdfast-guard"
 /* No kernel takes longer arguments. */
 enum { WORDS_BYTES_MAX = 1 << 26 };
-enum { FD_USUAL_MAX = 4096 };
 
 struct guard {
     struct guardian_page *page;
@@ -89,30 +89,6 @@ static void did(struct guard *guard, enum guardian_deed deed)
 /* ---- at the start ---------------------------------------------------------
  */
 
-/* A kernel before 5.9 has no call for it; then only what has a usual number. */
-static void close_from_to(unsigned int first, unsigned int last)
-{
-    if (first > last || !close_range(first, last, 0))
-        return;
-    for (unsigned int fd = first; fd <= last && fd <= FD_USUAL_MAX; fd++)
-        close((int)fd);
-}
-
-/* Close all but these, which are in rising order. */
-static void close_all_but(const int *kept, size_t count)
-{
-    unsigned int from = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (kept[i] < 0)
-            continue;
-        if (kept[i] > 0)
-            close_from_to(from, (unsigned int)kept[i] - 1);
-        from = (unsigned int)kept[i] + 1;
-    }
-    close_from_to(from, ~0U);
-}
-
 /*
  * What ps shows instead of lockrun's own words, so that whoever looks for
  * lockrun by these finds lockrun. The words lie one behind the other, before
@@ -134,23 +110,11 @@ static void rename_self(pid_t job)
     memcpy(first, text, size);
 }
 
-static void sort(int *numbers, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        for (size_t j = i; j > 0 && numbers[j - 1] > numbers[j]; j--) {
-            int former = numbers[j];
-
-            numbers[j] = numbers[j - 1];
-            numbers[j - 1] = former;
-        }
-    }
-}
-
 /* Away from everything that is the caller's. */
 static void leave(const struct guard *guard)
 {
-    int kept[] = {guard->orders->state_fd, guard->signal_fd,
-                  guard->tree->cgroup.fd};
+    const int kept[] = {guard->orders->state_fd, guard->signal_fd,
+                        guard->tree->cgroup.fd};
     sigset_t all;
 
     sigfillset(&all);
@@ -158,8 +122,7 @@ static void leave(const struct guard *guard)
     (void)setsid();
     (void)!chdir("/");
     rename_self(guard->page->job);
-    sort(kept, sizeof(kept) / sizeof(kept[0]));
-    close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
+    descriptors_close_all_but(kept, sizeof(kept) / sizeof(kept[0]));
     /* Nothing that is opened later shall stand where messages would go. */
     if (open("/dev/null", O_RDWR | O_CLOEXEC) == 0) {
         (void)dup3(0, STDOUT_FILENO, O_CLOEXEC);

@@ -11,6 +11,8 @@ lockrun_SOURCES = \
 	cmd/lockrun/busy.h \
 	cmd/lockrun/cgroup.c \
 	cmd/lockrun/cgroup.h \
+	cmd/lockrun/descriptors.c \
+	cmd/lockrun/descriptors.h \
 	cmd/lockrun/dry_run.c \
 	cmd/lockrun/dry_run.h \
 	cmd/lockrun/environment.c \
@@ -23,6 +25,10 @@ lockrun_SOURCES = \
 	cmd/lockrun/guardian_page.h \
 	cmd/lockrun/guardian_watch.c \
 	cmd/lockrun/guardian_watch.h \
+	cmd/lockrun/hook.c \
+	cmd/lockrun/hook.h \
+	cmd/lockrun/hooks.c \
+	cmd/lockrun/hooks.h \
 	cmd/lockrun/job.c \
 	cmd/lockrun/job.h \
 	cmd/lockrun/job_start.c \

@@ -36,6 +36,9 @@ struct lockrun_options {
 
     const char *line; /* -c */
     struct hf_opt_word leftover_word;
+    const char *on_busy;
+    const char *on_doubt;
+    const char *on_lost;
     bool is_verbose;
     bool is_dry_run;
     struct hf_opt_number explained;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "cmd/lockrun/hooks.h"
 #include "cmd/lockrun/naming.h"
 
 void run_turn(struct run *run)
@@ -144,6 +145,7 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
         .store = {.store = options->store,
                   .classes = getenv("HOLDFAST_CLASSES")},
         .keeper = {.is_new = true},
+        .hooks = {{.fd = -1}, {.fd = -1}, {.fd = -1}},
     };
     struct hf_error error;
     bool is_held = false;
@@ -172,5 +174,6 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
     }
     if (is_held)
         job_clear(&run.job);
+    hooks_finish(&run);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "client/local.h"
 #include "client/session.h"
+#include "cmd/lockrun/hook.h"
 #include "cmd/lockrun/job.h"
 #include "cmd/lockrun/keeper.h"
 #include "cmd/lockrun/options.h"
@@ -18,6 +19,9 @@
 #include "cmd/lockrun/say.h"
 #include "cmd/lockrun/signals.h"
 #include "cmd/lockrun/watch.h"
+
+/* The lines that may be run (hooks.h). */
+enum hook_kind { HOOK_BUSY, HOOK_DOUBT, HOOK_LOST, HOOK_COUNT };
 
 struct run {
     struct hf_sys *sys;
@@ -33,6 +37,7 @@ struct run {
     struct watch watch;
     struct keeper keeper;
     struct job job;
+    struct hook hooks[HOOK_COUNT];
     char key[HF_KEY_SIZE];
     bool knows_holder; /* who is in the way was looked at while waiting */
     struct hf_time max_run_at;

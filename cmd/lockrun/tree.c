@@ -35,6 +35,11 @@ void tree_take_over(struct tree *tree)
     tree->walk_is_known = false;
 }
 
+void tree_spare(struct tree *tree, pid_t pid)
+{
+    pids_add(&tree->strangers, pid);
+}
+
 void tree_set_job(struct tree *tree, pid_t job)
 {
     tree->job = job;

@@ -18,7 +18,8 @@
 
 struct tree {
     struct cgroup cgroup;  /* fd -1: none */
-    struct pids strangers; /* children that lockrun was born with */
+    struct pids strangers; /* children that are no part of the job: those that
+                              lockrun was born with, and tree_spare */
     pid_t guardian;        /* a child that is no part of the job; 0: none */
     pid_t job;             /* until its end is told; 0: none */
     int job_fd;            /* pidfd of it, or -1 */
@@ -34,6 +35,8 @@ void tree_init(struct tree *tree);
 void tree_clear(struct tree *tree);
 /* In a child that shall look after the same tree, before the job is made. */
 void tree_take_over(struct tree *tree);
+/* A child that was just made is no part of the job. */
+void tree_spare(struct tree *tree, pid_t pid);
 /* The command's own process, whose end was not told yet. */
 void tree_set_job(struct tree *tree, pid_t job);
 /* Its end was told by another. */
