@@ -80,8 +80,10 @@ static int start_job(struct run *run)
         .state = hf_session_state_path(run->session),
     };
     struct environment environment;
+    struct handed handed;
     struct hf_error error;
     struct spawn spawn = {
+        .handed = &handed,
         .program = &run->program,
         .argv = run->options->command,
         .signals = &run->signals,
@@ -97,6 +99,7 @@ static int start_job(struct run *run)
              (unsigned long long)words.token);
     if (environment_make(&environment, environ, &words, &error))
         return run_fail(run, &error);
+    handed_find(&handed, environment.list, getpid());
     spawn.envp = environment.list;
     keeper_write(&run->keeper, run->session, run->sys, &run->say);
     if (program_sends_work_away(run->program.absolute))

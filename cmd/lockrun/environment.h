@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The job's environment: the caller's, word for word, with the LOCK_* of this
- * lease in place of any that were there. Nothing else is added or tidied. That
- * of a line which is run when something happens has what happened as well.
+ * lease in place of any that were there. Nothing else is added or tidied; whom
+ * it is addressed to is in handed.h. That of a line which is run when something
+ * happens has what happened as well.
  */
 #ifndef LOCKRUN_ENVIRONMENT_H
 #define LOCKRUN_ENVIRONMENT_H

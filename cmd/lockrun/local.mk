@@ -25,6 +25,8 @@ lockrun_SOURCES = \
 	cmd/lockrun/guardian_page.h \
 	cmd/lockrun/guardian_watch.c \
 	cmd/lockrun/guardian_watch.h \
+	cmd/lockrun/handed.c \
+	cmd/lockrun/handed.h \
 	cmd/lockrun/hook.c \
 	cmd/lockrun/hook.h \
 	cmd/lockrun/hooks.c \

@@ -78,6 +78,7 @@ static int become_command(void *argument)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != child->parent)
         return 127;
+    handed_readdress(spawn->handed, getpid());
     if (spawn->session_fd >= 0 &&
         fcntl(spawn->session_fd, F_DUPFD, SESSION_FD_LEAST) < 0)
         (void)fcntl(spawn->session_fd, F_DUPFD, STDERR_FILENO + 1);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "cmd/lockrun/handed.h"
 #include "cmd/lockrun/program.h"
 #include "cmd/lockrun/signals.h"
 
@@ -20,6 +21,7 @@ struct spawn {
     const struct program *program;
     char *const *argv;
     char *const *envp;
+    struct handed *handed; /* of envp: readdressed to the command */
     const struct signals *signals;
     int cgroup_fd;  /* folder of the cgroup to be born in; -1: ours */
     int session_fd; /* inherited on a high number; -1: none */

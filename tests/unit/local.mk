@@ -108,7 +108,8 @@ tests_unit_test_lockrun_options_SOURCES = tests/unit/test_lockrun_options.c \
 	cmd/lockrun/options.c
 tests_unit_test_lockrun_options_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 tests_unit_test_lockrun_words_SOURCES = tests/unit/test_lockrun_words.c \
-	cmd/lockrun/environment.c cmd/lockrun/pids.c cmd/lockrun/program.c
+	cmd/lockrun/environment.c cmd/lockrun/handed.c cmd/lockrun/pids.c \
+	cmd/lockrun/program.c
 tests_unit_test_lockrun_words_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
 tests_unit_test_lockrun_words_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_opts_SOURCES = tests/unit/test_opts.c \

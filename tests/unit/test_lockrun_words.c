@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/lockrun/environment.h"
+#include "cmd/lockrun/handed.h"
 #include "cmd/lockrun/pids.h"
 #include "cmd/lockrun/program.h"
 #include "tests/lib/cmocka_all.h"
@@ -263,6 +264,52 @@ static void no_memory_is_told(void **state)
     }
 }
 
+/* ---- what was handed over --------------------------------------------------
+ */
+
+static void what_names_lockrun_names_the_command(void **state)
+{
+    char entries[][32] = {"A=1",
+                          "LISTEN_PID=4711",
+                          "LISTEN_FDS=2",
+                          "LISTEN_PIDFDID=99",
+                          "WATCHDOG_PID=4711",
+                          "XLISTEN_PID=4711"};
+    char *list[] = {entries[0], entries[1], entries[2], entries[3],
+                    entries[4], entries[5], NULL};
+    struct handed handed;
+
+    (void)state;
+    handed_find(&handed, list, 4711);
+    handed_readdress(&handed, 1234567);
+    assert_string_equal(list[0], "A=1");
+    assert_string_equal(list[1], "LISTEN_PID=1234567");
+    assert_string_equal(list[2], "LISTEN_FDS=2");
+    assert_string_equal(list[3], "WATCHDOG_PID=1234567");
+    assert_string_equal(list[4], "XLISTEN_PID=4711");
+    assert_null(list[5]);
+    /* Another command in its place, with a shorter number. */
+    handed_readdress(&handed, 8);
+    assert_string_equal(list[1], "LISTEN_PID=8");
+    assert_string_equal(entries[1], "LISTEN_PID=4711");
+}
+
+static void what_names_another_is_left(void **state)
+{
+    char entries[][32] = {"LISTEN_PID=47", "LISTEN_PIDFDID=99",
+                          "WATCHDOG_PID=471", "LISTEN_PID"};
+    char *list[] = {entries[0], entries[1], entries[2], entries[3], NULL};
+    struct handed handed;
+
+    (void)state;
+    handed_find(&handed, list, 4711);
+    handed_readdress(&handed, 5);
+    assert_int_equal(handed.count, 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_ptr_equal(list[i], entries[i]);
+    assert_null(list[4]);
+}
+
 /* ---- sets of processes
  * -------------------------------------------------------- */
 
@@ -313,6 +360,8 @@ int main(void)
         cmocka_unit_test(the_lease_takes_the_place_of_an_outer_one),
         cmocka_unit_test(without_a_state_file_an_outer_one_is_not_left),
         cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(what_names_lockrun_names_the_command),
+        cmocka_unit_test(what_names_another_is_left),
         cmocka_unit_test(a_set_holds_each_number_once),
         cmocka_unit_test(a_set_that_is_cut_says_so),
     };
