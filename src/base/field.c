@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 static bool size_is_right(const struct hf_field *field)
 {
@@ -81,6 +82,27 @@ static enum hf_err add_decimal(struct hf_buf *to, uint64_t number)
     return hf_buf_add(to, "\"", 1);
 }
 
+/*
+ * How much of a text is written: what is read back is longer where bytes were
+ * no UTF-8, and it must fit as well. Cut between characters.
+ */
+static size_t that_fits(const char *text, size_t size, size_t room)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        uint32_t code;
+        size_t length = hf_utf8_read(text + at, size - at, &code);
+        size_t read_back = length ? length : 2; /* U+0080 to U+00FF */
+
+        if (read_back > room)
+            break;
+        room -= read_back;
+        at += length ? length : 1;
+    }
+    return at;
+}
+
 /* `at` is the member; members are copied, so that no alignment is assumed. */
 static enum hf_err add_value(const struct hf_field *field, const uint8_t *at,
                              struct hf_buf *to)
@@ -101,6 +123,7 @@ static enum hf_err add_value(const struct hf_field *field, const uint8_t *at,
         size = strnlen((const char *)at, field->size);
         if (size == field->size)
             return HF_ERR_INTERNAL;
+        size = that_fits((const char *)at, size, field->size - 1);
         return hf_json_add_string(to, (const char *)at, size);
     case HF_FIELD_HEX:
         return add_hex(to, at, size);

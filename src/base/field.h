@@ -65,9 +65,11 @@ bool hf_field_is_sound(const struct hf_field *field);
 /*
  * Append `record` to `to` as one JSON object, no line end. Text that is not
  * UTF-8 or has control characters is written escaped (\u00XX for a byte that
- * is no UTF-8). Allocates only what `to` needs. Errors: NOMEM, USAGE (limit
- * of `to`), INTERNAL (an enum out of range, a text without its end, a number
- * beyond INT64_MAX): then what was appended is half an object.
+ * is no UTF-8); what would not fit when it is read back is cut off, which only
+ * such bytes can make happen: whatever was written can be read. Allocates only
+ * what `to` needs. Errors: NOMEM, USAGE (limit of `to`), INTERNAL (an enum out
+ * of range, a text without its end, a number beyond INT64_MAX): then what was
+ * appended is half an object.
  */
 enum hf_err hf_field_encode(const struct hf_field *fields, const void *record,
                             struct hf_buf *to);

@@ -217,6 +217,32 @@ static void what_was_written_is_read_back(void **state)
     hf_buf_clear(&buf);
 }
 
+/* A cut in the middle of a character, or another character set: each such byte
+ * takes two when it is read, and what does not fit is not written. */
+static void bytes_that_are_no_utf8_are_read_back(void **state)
+{
+    struct thing thing = {.name = "\xff\xfe\xfd\xfc\xfb\xfa\xf9"};
+    struct thing again;
+    struct hf_buf buf;
+
+    (void)state;
+    hf_buf_init(&buf, 1000);
+    assert_int_equal(hf_field_encode(fields, &thing, &buf), HF_ERR_OK);
+    decodes(buf.data, &again);
+    assert_string_equal(again.name, "\xc3\xbf\xc3\xbe\xc3\xbd");
+    hf_buf_reset(&buf);
+    memcpy(thing.name, "abcde\xc3", sizeof("abcde\xc3"));
+    assert_int_equal(hf_field_encode(fields, &thing, &buf), HF_ERR_OK);
+    decodes(buf.data, &again);
+    assert_string_equal(again.name, "abcde\xc3\x83");
+    hf_buf_reset(&buf);
+    memcpy(thing.name, "abcdef\xc3", sizeof("abcdef\xc3"));
+    assert_int_equal(hf_field_encode(fields, &thing, &buf), HF_ERR_OK);
+    decodes(buf.data, &again);
+    assert_string_equal(again.name, "abcdef");
+    hf_buf_clear(&buf);
+}
+
 static void what_is_optional_and_missing_is_zero(void **state)
 {
     struct thing thing;
@@ -440,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_record_that_cannot_be_is_not_written),
         cmocka_unit_test(the_limit_of_the_buffer_is_told),
         cmocka_unit_test(writing_allocates_only_for_the_buffer),
+        cmocka_unit_test(bytes_that_are_no_utf8_are_read_back),
         cmocka_unit_test(what_was_written_is_read_back),
         cmocka_unit_test(what_is_optional_and_missing_is_zero),
         cmocka_unit_test(a_text_may_fill_its_place_but_for_the_end),
