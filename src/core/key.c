@@ -280,7 +280,9 @@ enum hf_err hf_key_expand(const char *template,
         enum hf_err err = hf_key_check(filled, error);
 
         if (err)
-            return hf_error_wrap(error, "key template \"%.100s\"", template);
+            return error ? hf_error_wrap(error, "key template \"%.100s\"",
+                                         template)
+                         : err;
     }
     memcpy(key, filled, strlen(filled) + 1);
     return HF_ERR_OK;

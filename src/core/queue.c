@@ -16,6 +16,14 @@ static bool is_row(const struct hf_record *row, const char *path)
     return row->key.size == size && memcmp(row->key.data, path, size) == 0;
 }
 
+/* Could it be one of ours? What anybody else put there may have any name: it
+ * blocks like a row that cannot be read, but no path is made of it. */
+static bool is_path(const struct hf_record *row)
+{
+    return row->key.size < HF_PATH_SIZE &&
+           !memchr(row->key.data, '\0', row->key.size);
+}
+
 /* Rows that cannot be read count as exclusive: they block, and lapse. */
 static bool is_shared(const struct hf_record *row, struct hf_holder *who)
 {
@@ -38,7 +46,7 @@ void hf_queue_ahead(struct hf_acquire *acquire, const char *mine,
             return;
         if (mode == HF_SHARED && is_shared(row, &who))
             continue;
-        if (acquire->ahead_count == HF_AHEAD_MAX) {
+        if (acquire->ahead_count == HF_AHEAD_MAX || !is_path(row)) {
             acquire->deep = true;
             return;
         }
@@ -93,8 +101,7 @@ void hf_queue_heirs(struct hf_op *op, const struct hf_action_result *rows)
         if (release->heir_count == HF_HANDOFF_MAX)
             return;
         heir = &release->heirs[release->heir_count];
-        if (row->key.size >= HF_PATH_SIZE ||
-            hf_record_decode_holder(row->value, &who, NULL))
+        if (!is_path(row) || hf_record_decode_holder(row->value, &who, NULL))
             return;
         shared = who.mode == HF_SHARED;
         if (release->heir_count > 0 && !shared)

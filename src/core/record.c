@@ -164,6 +164,30 @@ enum hf_err hf_record_decode_epoch(struct hf_bytes value,
     return decode(epoch_fields, value, epoch, &epoch->version, "epoch", error);
 }
 
+/* Of a share or a waiter: "//" and its grant's id, behind the key. */
+enum { TAIL_SIZE = 2 + 2 * HF_GRANT_ID_SIZE };
+
+static bool has_tail(enum hf_hold_kind kind)
+{
+    return kind == HF_SHARE || kind == HF_WAITER;
+}
+
+/* Does the row stand where a row of that grant stands? */
+static bool is_tail_of(const struct hf_holder *who, const char *tail)
+{
+    char id[2 * HF_GRANT_ID_SIZE + 1];
+
+    hf_hex(who->grant, HF_GRANT_ID_SIZE, id);
+    return memcmp(tail, "//", 2) == 0 &&
+           memcmp(tail + 2, id, 2 * HF_GRANT_ID_SIZE) == 0;
+}
+
+static enum hf_err no_holds_key(struct hf_error *error)
+{
+    return hf_error_set(error, HF_ERR_DAMAGED,
+                        "the store has a key that is no hold's");
+}
+
 enum hf_err hf_record_info(const struct hf_record *record,
                            struct hf_hold_info *info, struct hf_error *error)
 {
@@ -190,17 +214,21 @@ enum hf_err hf_record_info(const struct hf_record *record,
         key.size -= root;
         break;
     }
-    if ((info->kind == HF_SHARE || info->kind == HF_WAITER) &&
-        key.size > 2 + 2 * HF_GRANT_ID_SIZE)
-        key.size -= 2 + 2 * HF_GRANT_ID_SIZE;
-    if (i == sizeof(kinds) / sizeof(kinds[0]) || key.size >= HF_KEY_SIZE)
-        return hf_error_set(error, HF_ERR_DAMAGED,
-                            "the store has a key that is no hold's");
+    if (i == sizeof(kinds) / sizeof(kinds[0]))
+        return no_holds_key(error);
+    if (has_tail(info->kind))
+        key.size = key.size > TAIL_SIZE ? key.size - TAIL_SIZE : 0;
+    if (key.size >= HF_KEY_SIZE)
+        return no_holds_key(error);
     memcpy(info->key, key.data, key.size);
+    if (strlen(info->key) != key.size || hf_key_check(info->key, NULL))
+        return no_holds_key(error);
     info->created = record->created;
     info->lease = record->lease;
     if (hf_record_decode_holder(record->value, &info->who, error))
         return HF_ERR_DAMAGED;
+    if (has_tail(info->kind) && !is_tail_of(&info->who, key.data + key.size))
+        return no_holds_key(error);
     if (info->kind == HF_HOLD || info->kind == HF_SHARE)
         (void)hf_token_make(info->who.epoch, record->changed, &info->token);
     return HF_ERR_OK;

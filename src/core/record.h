@@ -85,7 +85,8 @@ enum hf_err hf_record_decode_epoch(struct hf_bytes value,
                                    struct hf_epoch_record *epoch,
                                    struct hf_error *error);
 
-/* A store record of kind hold, share, waiter or floor. Errors: DAMAGED. */
+/* A store record of kind hold, share, waiter or floor; its key is one, and it
+ * stands where such a record stands. Errors: DAMAGED. */
 enum hf_err hf_record_info(const struct hf_record *record,
                            struct hf_hold_info *info, struct hf_error *error);
 

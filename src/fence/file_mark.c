@@ -86,6 +86,16 @@ static bool is_empty(const char *bytes, size_t size)
            (bytes[0] == '\0' && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
+/* Is it a mark that this fence writes? Its sum is no proof of that: whoever may
+ * write the file may write the mark. */
+static bool is_sound(const struct hf_fence_file_mark *mark)
+{
+    return mark->version == 1 && mark->turn > 0 &&
+           mark->mark.token <= INT64_MAX &&
+           hf_fence_grant_is_valid(mark->mark.grant) &&
+           (!mark->mark.key[0] || !hf_key_check(mark->mark.key, NULL));
+}
+
 static bool decode(const char bytes[PLACE_SIZE],
                    struct hf_fence_file_mark *mark)
 {
@@ -101,7 +111,7 @@ static bool decode(const char bytes[PLACE_SIZE],
         return false;
     return !hf_field_decode(fields, bytes + SUM_SIZE + 1, size - SUM_SIZE - 1,
                             mark, NULL) &&
-           mark->version == 1 && mark->turn > 0;
+           is_sound(mark);
 }
 
 static enum hf_err encode(const struct hf_fence_file_mark *mark,
@@ -146,7 +156,8 @@ static enum hf_err read_places(const struct hf_fence_place *place,
 
         if (is_empty(at, PLACE_SIZE))
             continue;
-        if (!decode(at, &found))
+        /* One in the other's place would be overwritten by its successor. */
+        if (!decode(at, &found) || found.turn % PLACES != (uint64_t)i)
             is_spoilt = true;
         else if (found.turn > mark->turn)
             *mark = found;
