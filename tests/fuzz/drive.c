@@ -4,8 +4,9 @@
  * ones, all from one seed. It sees no coverage, so it finds less than a fuzzer
  * does, but the same on each machine.
  *
- * usage: fuzz_X [-n CHANGED] [-s SEED] [-o NUMBER] FILE...
+ * usage: fuzz_X [-n CHANGED | -t SECONDS] [-s SEED] [-o NUMBER] FILE...
  *   -n CHANGED  how many changed inputs (default 20000)
+ *   -t SECONDS  as many as can be tried in that time
  *   -s SEED     default 1
  *   -o NUMBER   write that changed input to standard output, and run none
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -96,14 +98,60 @@ static void cut(struct input *input, size_t at, size_t size)
     input->size -= size;
 }
 
+/* What the formats under test are made of. */
+static const char *const words[] = {"\n",
+                                    " ",
+                                    "  ",
+                                    "\t",
+                                    ": ",
+                                    "- ",
+                                    "{",
+                                    "}",
+                                    "[",
+                                    "]",
+                                    ",",
+                                    "'",
+                                    "\"",
+                                    "#",
+                                    "&a",
+                                    "*a",
+                                    "!!",
+                                    "|",
+                                    ">",
+                                    "%",
+                                    "---",
+                                    "...",
+                                    "<<",
+                                    "?",
+                                    "0",
+                                    "-1",
+                                    "9999",
+                                    "1h",
+                                    "ms",
+                                    "\\x00",
+                                    "~",
+                                    "\r",
+                                    "e9",
+                                    ".",
+                                    "..",
+                                    "/",
+                                    "\xff",
+                                    "\xc3\xa4",
+                                    "//",
+                                    "--",
+                                    "=",
+                                    "null",
+                                    "true",
+                                    "\\u0000",
+                                    "\\ud800",
+                                    "holdfast/",
+                                    "epoch",
+                                    "local/default/",
+                                    "9223372036854775807"};
+
 static void change(struct input *input, const struct input *files, size_t count,
                    uint64_t *seed)
 {
-    static const char *const words[] = {
-        "\n",  " ",   "  ", "\t", ": ", "- ", "{",    "}",       "[",  "]",
-        ",",   "'",   "\"", "#",  "&a", "*a", "!!",   "|",       ">",  "%",
-        "---", "...", "<<", "?",  "0",  "-1", "9999", "1h",      "ms", "\\x00",
-        "~",   "\r",  "e9", ".",  "..", "/",  "\xff", "\xc3\xa4"};
     const struct input *other = &files[below(seed, count)];
     size_t at = below(seed, input->size + 1);
     const char *word = words[below(seed, sizeof(words) / sizeof(words[0]))];
@@ -163,6 +211,7 @@ static void run(const struct input *input)
 struct options {
     unsigned long changed;
     unsigned long only;
+    unsigned long seconds;
     uint64_t seed;
 };
 
@@ -170,7 +219,7 @@ static void parse(int argc, char **argv, struct options *options)
 {
     int letter;
 
-    while ((letter = getopt(argc, argv, "n:s:o:")) != -1) {
+    while ((letter = getopt(argc, argv, "n:s:o:t:")) != -1) {
         char *end = NULL;
         unsigned long number = optarg ? strtoul(optarg, &end, 10) : 0;
 
@@ -180,6 +229,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->changed = number;
         else if (letter == 's')
             options->seed = number;
+        else if (letter == 't')
+            options->seconds = number;
         else
             options->only = number;
     }
@@ -187,16 +238,31 @@ static void parse(int argc, char **argv, struct options *options)
         exit(64);
 }
 
+/* Is the nth changed input still to be made? */
+static bool goes_on(const struct options *options, unsigned long n, time_t end)
+{
+    struct timespec now;
+
+    if (options->only)
+        return n <= options->only;
+    if (options->seconds == 0)
+        return n <= options->changed;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec < end;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.changed = 20000, .seed = 1};
     struct input input;
     struct input *files;
+    struct timespec started;
     unsigned long n;
     size_t count;
     size_t i;
 
     parse(argc, argv, &options);
+    (void)clock_gettime(CLOCK_MONOTONIC, &started);
     count = (size_t)(argc - optind);
     files = calloc(count, sizeof(*files));
     if (!files)
@@ -208,7 +274,8 @@ int main(int argc, char **argv)
         if (!options.only)
             run(&files[i]);
     }
-    for (n = 1; n <= options.changed; n++) {
+    for (n = 1; goes_on(&options, n, started.tv_sec + (time_t)options.seconds);
+         n++) {
         make(&input, files, count, &options.seed);
         if (n == options.only)
             (void)!write(STDOUT_FILENO, input.bytes, input.size);
