@@ -14,6 +14,11 @@ bool hold_is_hold(const struct hf_hold_info *info)
     return info->kind == HF_HOLD || info->kind == HF_SHARE;
 }
 
+bool hold_stands(enum hold_state state)
+{
+    return state == HOLD_LIVE || state == HOLD_LEFT || state == HOLD_LEASE;
+}
+
 enum hold_state hold_state_of(const struct hf_hold_info *info)
 {
     if (info->lease_known && info->proof == HF_PROOF_DEAD)
@@ -23,7 +28,9 @@ enum hold_state hold_state_of(const struct hf_hold_info *info)
         return HOLD_LAPSED;
     if (info->kind == HF_FLOOR)
         return HOLD_KEPT;
-    return info->proof == HF_PROOF_LIVES ? HOLD_LIVE : HOLD_LEASE;
+    if (info->proof != HF_PROOF_LIVES)
+        return HOLD_LEASE;
+    return info->phase == HF_PHASE_LEFT ? HOLD_LEFT : HOLD_LIVE;
 }
 
 const char *hold_state_name(enum hold_state state)
@@ -31,6 +38,8 @@ const char *hold_state_name(enum hold_state state)
     switch (state) {
     case HOLD_LIVE:
         return "live";
+    case HOLD_LEFT:
+        return "leftovers";
     case HOLD_DEAD:
         return "dead";
     case HOLD_LEASE:

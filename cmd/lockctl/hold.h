@@ -14,6 +14,7 @@
 
 enum hold_state {
     HOLD_LIVE,   /* the kernel says that a process of it lives */
+    HOLD_LEFT,   /* the same, but its command has ended */
     HOLD_DEAD,   /* the kernel says that none does */
     HOLD_LEASE,  /* nothing is known but that its lease runs */
     HOLD_LAPSED, /* its lease is over: it stands until somebody asks */
@@ -23,6 +24,8 @@ enum hold_state {
 
 /* Is it a hold or a share: what a token names? */
 bool hold_is_hold(const struct hf_hold_info *info);
+/* Somebody has it, as far as is known. */
+bool hold_stands(enum hold_state state);
 enum hold_state hold_state_of(const struct hf_hold_info *info);
 const char *hold_state_name(enum hold_state state);
 

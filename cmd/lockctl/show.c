@@ -42,7 +42,7 @@ static void add_deadline(struct hf_buf *to, const struct hf_hold_info *info)
     int64_t gone_ms = info->lease_ttl_ms - info->lease_remaining_ms;
     int64_t left_ms = hf_deadline_kill_at(&deadline).ns / 1000000 - gone_ms;
 
-    if (hold_state_of(info) != HOLD_LIVE && hold_state_of(info) != HOLD_LEASE)
+    if (!hold_stands(hold_state_of(info)))
         return;
     (void)hf_buf_printf(to,
                         left_ms < 0 ? "%-9s passed %s ago\n"

@@ -15,17 +15,12 @@ struct sum {
     int64_t longest_ms; /* of the shared ones of which nothing is known */
 };
 
-static bool is_alive(enum hold_state state)
-{
-    return state == HOLD_LIVE || state == HOLD_LEASE;
-}
-
 static void add_share(const struct hf_hold_info *info, struct sum *sum)
 {
     enum hold_state state = hold_state_of(info);
 
     sum->shared++;
-    if (state == HOLD_LIVE)
+    if (state == HOLD_LIVE || state == HOLD_LEFT)
         sum->shared_live++;
     else if (state == HOLD_LEASE && info->lease_remaining_ms > sum->longest_ms)
         sum->longest_ms = info->lease_remaining_ms;
@@ -47,7 +42,7 @@ static struct sum sum_up(const struct why *why)
             add_share(info, &sum);
             break;
         case HF_WAITER:
-            if (!sum.first && is_alive(hold_state_of(info)))
+            if (!sum.first && hold_stands(hold_state_of(info)))
                 sum.first = info;
             break;
         case HF_FLOOR:
@@ -131,7 +126,12 @@ static void say_live(const struct why *why, const struct sum *sum,
 {
     struct age_text age = age_print(hold_age_ms(sum->holder, why->now));
 
-    (void)hf_buf_printf(to, "held by a live job for %s", age.text);
+    (void)hf_buf_printf(to,
+                        hold_state_of(sum->holder) == HOLD_LEFT
+                            ? "its command has ended, but processes that it "
+                              "started live on; held for %s"
+                            : "held by a live job for %s",
+                        age.text);
     if (why->stopped_pid)
         (void)hf_buf_printf(to,
                             ", but pid %" PRIu32
@@ -148,6 +148,7 @@ static void say_held(const struct why *why, const struct sum *sum,
 
     switch (hold_state_of(holder)) {
     case HOLD_LIVE:
+    case HOLD_LEFT:
         say_live(why, sum, to);
         return;
     case HOLD_DEAD:

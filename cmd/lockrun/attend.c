@@ -224,6 +224,15 @@ static void tell_of_guardian(struct run *run)
         guardian_has_killed(&run->job.guardian) ? "killed" : "asked to end");
 }
 
+static void tell_of_leftovers(struct run *run)
+{
+    if (run->told_of_leftovers || !run->job.has_leftovers)
+        return;
+    run->told_of_leftovers = true;
+    if (tell_phase(run, HF_PHASE_LEFT, NULL))
+        say_step(&run->say, "%s", hf_session_error(run->session)->text);
+}
+
 static void check_max_run(struct run *run)
 {
     if (run->is_over_max_run || !hf_time_reached(run->max_run_at, run->now))
@@ -247,6 +256,7 @@ static void attend_job(struct run *run)
         hear_all(run);
         check_max_run(run);
         job_tick(&run->job, run->now);
+        tell_of_leftovers(run);
         if (run->job.is_gone || run->job.given_up)
             break;
         run_wait(run, hf_time_min(job_wake_at(&run->job), run->max_run_at),

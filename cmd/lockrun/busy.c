@@ -2,10 +2,13 @@
 #include "cmd/lockrun/busy.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/duration.h"
 #include "base/utc.h"
+#include "cmd/lockrun/ask.h"
 
 static const char *const relations[] = {
     [HF_HOLD] = "is held by",
@@ -59,4 +62,31 @@ void busy_describe(const struct hf_hold_info *info, struct hf_sys *sys,
     add_since(who, sys, to);
     if (who->note[0])
         (void)hf_buf_printf(to, ", note \"%s\"", who->note);
+    if (info->lease_known && info->phase == HF_PHASE_LEFT)
+        (void)hf_buf_add_str(to, "; its command has ended, processes that it "
+                                 "left behind live on");
+}
+
+void busy_look(const struct hf_local_options *store, const char *key,
+               struct hf_sys *sys, struct hf_hold_info *info)
+{
+    struct hf_request request = {.kind = HF_REQUEST_SHOW};
+    struct hf_local_options looking = *store;
+    struct hf_transport *transport;
+    struct hf_error ignored;
+
+    looking.read_only = true;
+    if (hf_local_open(sys, &looking, &transport, &ignored))
+        return;
+    snprintf(request.key, sizeof(request.key), "%s", key);
+    if (!ask(transport, &request, sys)) {
+        for (size_t i = 0; i < request.info_count; i++) {
+            if (request.infos[i].kind == info->kind &&
+                memcmp(request.infos[i].who.grant, info->who.grant,
+                       sizeof(info->who.grant)) == 0)
+                *info = request.infos[i];
+        }
+    }
+    hf_request_clear(&request);
+    transport->ops->close(transport);
 }

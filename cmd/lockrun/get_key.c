@@ -103,15 +103,16 @@ static int tell_busy(struct run *run)
 {
     const struct hf_request *busy = hf_session_busy(run->session);
     const struct lockrun_options *options = run->options;
-    const struct hf_hold_info *holder =
-        busy->info_count > 0 ? &busy->infos[0] : NULL;
+    struct hf_hold_info *holder = busy->info_count > 0 ? &busy->infos[0] : NULL;
     struct hf_buf text;
 
     if (outer_hold(run))
         return nested_end(run, outer_hold(run));
     hf_buf_init(&text, BUSY_BYTES_MAX);
-    if (holder && (!options->skips || options->on_busy))
+    if (holder && (!options->skips || options->on_busy)) {
+        busy_look(&run->store, run->key, run->sys, holder);
         busy_describe(holder, run->sys, &text);
+    }
     if (busy->waiting > 0)
         (void)hf_buf_printf(&text, "; place %llu in the queue",
                             (unsigned long long)busy->place);

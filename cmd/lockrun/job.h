@@ -43,6 +43,7 @@ struct job {
 
     bool was_guarded; /* the guardian asked it to end: we were not heard of */
 
+    bool has_leftovers;          /* once ended: some live on */
     struct hf_time leftovers_at; /* once ended: say or end who is left */
     int events_fd;               /* then: of the cgroup; -1 */
     struct arrived held;         /* to be forwarded at: */

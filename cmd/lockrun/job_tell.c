@@ -91,6 +91,7 @@ void job_tell_leftovers(struct job *job)
 
     tree_list(&job->tree, &living);
     if (living.count > 0) {
+        job->has_leftovers = true;
         hf_buf_init(&names, NAMES_BYTES);
         name_processes(&living, false, &names);
         if (job->leftover == LEFTOVER_KILL)

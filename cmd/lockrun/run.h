@@ -42,8 +42,9 @@ struct run {
     bool knows_holder; /* who is in the way was looked at while waiting */
     struct hf_time max_run_at;
     bool is_over_max_run;
-    struct hf_span stood;  /* so much later than it was to did a wait end */
-    bool told_of_guardian; /* that it ended the job */
+    struct hf_span stood;   /* so much later than it was to did a wait end */
+    bool told_of_guardian;  /* that it ended the job */
+    bool told_of_leftovers; /* to the store, for who finds the key taken */
     /* Of this turn of the loop. */
     struct hf_time now;
     struct hf_wall wall;

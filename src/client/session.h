@@ -81,7 +81,8 @@ void hf_session_acquire(struct hf_session *session,
                         struct hf_wall wall);
 /*
  * After GRANTED: what runs (see HF_PHASE_*); tells the store. STARTED before
- * the job is spawned, GONE when the kernel says that nothing of it is left.
+ * the job is spawned, LEFT when its command has ended and others of it live
+ * on, GONE when the kernel says that nothing of it is left.
  * Unless STARTED returned HF_ERR_OK no job may be started: the store would take
  * our death for the job's. On a store elsewhere it returns OK at once.
  */

@@ -139,6 +139,7 @@ static void list_answer(struct hf_op *op, struct hf_send *send)
             info->lease_ttl_ms = store->ttl_ms;
             info->lease_remaining_ms = store->remaining_ms;
             info->proof = store->proof;
+            info->phase = store->phase;
         }
         next_lease(op);
         return;

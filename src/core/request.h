@@ -81,10 +81,11 @@ struct hf_hold_info {
     uint64_t token;   /* holds and shares; 0 for the others */
     uint64_t created; /* order of waiters */
     hf_lease_id lease;
-    bool lease_known; /* the three below were asked for and told */
+    bool lease_known; /* the four below were asked for and told */
     int64_t lease_ttl_ms;
     int64_t lease_remaining_ms;
     enum hf_lease_proof proof;
+    enum hf_lease_phase phase;
 };
 
 /* A hold as its holder names it: for RENEW and RELEASE. */

@@ -94,6 +94,7 @@ static void do_show(struct sim_state *state, struct hf_store_request *request)
     request->ttl_ms = lease->ttl_ms;
     request->remaining_ms = sim_lease_remaining_ms(state, lease);
     request->proof = sim_lease_proof(state, lease);
+    request->phase = lease->phase;
 }
 
 static void do_phase(struct sim_state *state, uint32_t process,
@@ -108,7 +109,8 @@ static void do_phase(struct sim_state *state, uint32_t process,
         return;
     }
     lease->phase = request->phase;
-    lease->has_cgroup = request->cgroup != NULL;
+    if (request->phase != HF_PHASE_LEFT)
+        lease->has_cgroup = request->cgroup != NULL;
 }
 
 static void do_revoke(struct sim_state *state, struct hf_store_request *request)

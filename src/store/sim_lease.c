@@ -128,6 +128,7 @@ enum hf_lease_proof sim_lease_proof(const struct sim_state *state,
     case HF_PHASE_GONE:
         return HF_PROOF_DEAD;
     case HF_PHASE_STARTED:
+    case HF_PHASE_LEFT:
         if (!process->tree_dead)
             return HF_PROOF_LIVES;
         return lease->has_cgroup ? HF_PROOF_DEAD : HF_PROOF_NONE;

@@ -468,6 +468,8 @@ static struct end show(struct hf_sqlite *sq, struct hf_store_request *request,
     request->remaining_ms =
         hf_span_to_ms_up(hf_time_since(row.expires, sq->sys->steady(sq->sys)));
     request->proof = session.proof;
+    request->phase = session.is_whole ? (enum hf_lease_phase)session.head.phase
+                                      : HF_PHASE_NOTHING_STARTED;
     return done;
 }
 
@@ -486,8 +488,10 @@ static struct end phase(struct hf_sqlite *sq, struct hf_store_request *request,
             return failed;
         }
     }
-    free(own->cgroup);
-    own->cgroup = cgroup;
+    if (request->phase != HF_PHASE_LEFT) {
+        free(own->cgroup);
+        own->cgroup = cgroup;
+    }
     own->phase = request->phase;
     return hf_sqlite_session_phase(sq, own, &request->error) ? failed : done;
 }

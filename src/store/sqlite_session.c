@@ -162,6 +162,7 @@ static enum hf_lease_proof prove(struct hf_sqlite *sq, int fd,
     case HF_PHASE_GONE:
         return HF_PROOF_DEAD;
     case HF_PHASE_STARTED:
+    case HF_PHASE_LEFT:
         break;
     }
     return hf_sqlite_cgroup_is_empty(sq, page_cgroup(&page), head)
@@ -360,7 +361,9 @@ void hf_sqlite_session_stop(struct hf_sqlite *sq, hf_lease_id lease)
         return;
     if (read_page(sq->sys, fd, &page))
         parse_ours(sq, &page, &session);
-    if (session.is_whole && session.head.phase == HF_PHASE_STARTED &&
+    if (session.is_whole &&
+        (session.head.phase == HF_PHASE_STARTED ||
+         session.head.phase == HF_PHASE_LEFT) &&
         !memcmp(session.head.boot, sq->boot, sizeof(session.head.boot)) &&
         !sq->sys->fstat(sq->sys, fd, &about))
         hf_sqlite_cgroup_kill(sq, page_cgroup(&page), &session.head,

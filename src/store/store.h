@@ -193,6 +193,8 @@ enum hf_lease_phase {
     HF_PHASE_NOTHING_STARTED, /* at first: if this process dies, all is dead */
     HF_PHASE_STARTED, /* a job may run; `cgroup` is the absolute folder of
                          its own cgroup, NULL if it has none */
+    HF_PHASE_LEFT,    /* the command has ended, what it started may run on;
+                         `cgroup` stays what it was */
     HF_PHASE_GONE     /* the kernel told that the last of the job is gone */
 };
 
@@ -232,7 +234,7 @@ struct hf_store_request {
     /* LEASE_* : GRANT takes ttl_ms, the others lease. */
     hf_lease_id lease;
     int64_t ttl_ms;            /* 1 s to 24 h, else FAILED */
-    enum hf_lease_phase phase; /* LEASE_PHASE */
+    enum hf_lease_phase phase; /* LEASE_PHASE; an answer of LEASE_SHOW */
     const char *cgroup;        /* LEASE_PHASE, may be NULL */
 
     /* WATCH: changes of keys beginning with `prefix`, revision > `after`.
@@ -257,7 +259,8 @@ struct hf_store_request {
 
     /*
      * GRANT: lease, never 0, and ttl_ms as really granted (a store may raise
-     * it). RENEW: ttl_ms. SHOW: ttl_ms, remaining_ms, proof.
+     * it). RENEW: ttl_ms. SHOW: ttl_ms, remaining_ms, proof, and `phase` as
+     * told last, NOTHING_STARTED where no note is taken.
      * GRANT, where clients share this kernel (`local`): state_path, a file that
      * lives as long as the lease, whose first HF_STORE_STATE_BYTES
      * bytes belong to the client, and state_fd, open on it and locked; the

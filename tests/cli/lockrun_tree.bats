@@ -83,6 +83,10 @@ lets_the_stopped_end() {
     with_and_without lets_the_stopped_end
 }
 
+tells_of_leftovers() {
+    runs ${AS-} lockrun --key t/n/k -n -- true
+    [[ $output == *'its command has ended'* ]]
+}
 waits_for_leftovers() {
     rm -f up stop err2
     ${AS-} env --default-signal=INT,QUIT lockrun --key t/n/k -- \
@@ -94,8 +98,13 @@ waits_for_leftovers() {
     within 10 grep -q 'live' err2
     [ "$(wc -l <err2)" = 1 ]
     grep -Eq '^lockrun: the command ended with 3, but [12] of its processes lives? on: pid [0-9]+ \(' err2
-    runs ${AS-} lockrun --key t/n/k -n -- true
+    within 10 tells_of_leftovers
     [ "$status" = 75 ]
+    [[ $output == *'; its command has ended, processes that it left behind live on; lockctl'* ]]
+    runs ${AS-} lockctl show t/n/k
+    [[ $output == *'its command has ended, but processes that it started live on; held for '* ]]
+    runs ${AS-} lockctl ls
+    [[ ${lines[1]} =~ ^t/n/k\ +leftovers\  ]]
     touch stop
     ended "$started"
     [ "$status" = 3 ]

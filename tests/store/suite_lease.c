@@ -235,18 +235,26 @@ static void a_lease_serves_on_when_its_last_key_has_gone(void **state)
 static void a_phase_is_told_by_the_granting_handle(void **state)
 {
     struct kit *kit = *state;
-    const enum hf_lease_phase phases[] = {HF_PHASE_STARTED, HF_PHASE_GONE,
-                                          HF_PHASE_STARTED,
+    const enum hf_lease_phase phases[] = {HF_PHASE_STARTED, HF_PHASE_LEFT,
+                                          HF_PHASE_GONE, HF_PHASE_STARTED,
                                           HF_PHASE_NOTHING_STARTED};
     struct hf_store_request request = {.kind = HF_STORE_LEASE_PHASE};
+    hf_lease_id lease = grant(kit, kit->a, TTL_MS);
 
-    request.lease = grant(kit, kit->a, TTL_MS);
-    put(kit, kit->a, "k", "v", request.lease);
-    for (size_t i = 0; i < 4; i++) {
+    request.lease = lease;
+    put(kit, kit->a, "k", "v", lease);
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        struct hf_store_request shown;
+
         request.phase = phases[i];
         request.cgroup = i ? NULL : "/sys/fs/cgroup/none";
         kit_run(kit, kit->a, &request);
         assert_int_equal(request.outcome, HF_OUTCOME_COMMITTED);
+        show(kit, kit->b, lease, &shown);
+        assert_int_equal(shown.phase, kit->b->traits.local
+                                          ? phases[i]
+                                          : HF_PHASE_NOTHING_STARTED);
+        hf_store_request_clear(&shown);
     }
     kit_run(kit, kit->b, &request);
     assert_int_equal(request.outcome, kit->b->traits.local
