@@ -57,13 +57,17 @@ enum hf_err helper_become(enum lockfence_program program, char **argv,
 {
     const struct helper *helper = find(program);
     char path[PATH_MAX];
-    int code;
+    int code = ENOENT;
 
-    if (beside(path, helper->name))
+    if (beside(path, helper->name)) {
         execv(path, argv);
-    snprintf(path, sizeof(path), "%s/%s", HELPER_FOLDER, helper->name);
-    execv(path, argv);
-    code = errno;
+        code = errno;
+    }
+    if (code == ENOENT) {
+        snprintf(path, sizeof(path), "%s/%s", HELPER_FOLDER, helper->name);
+        execv(path, argv);
+        code = errno;
+    }
     if (code == ENOENT)
         return hf_error_set(
             error, HF_ERR_UNAVAILABLE, "%s is not here: %s is missing (%s%s)",

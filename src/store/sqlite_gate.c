@@ -240,7 +240,7 @@ static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
                                struct hf_error *error)
 {
     enum hf_err err = HF_ERR_OK;
-    bool is_there;
+    bool is_there = false;
     int got;
 
     if (!sq->place.is_default)

@@ -62,7 +62,7 @@ static enum hf_err first_in_prefix(struct hf_sqlite_edit *edit,
                                    struct hf_bytes prefix, hf_lease_id *lease,
                                    struct hf_error *error)
 {
-    struct hf_sqlite_cell cell;
+    struct hf_sqlite_cell cell = {.lease = 0};
     struct hf_sqlite_key key;
     enum hf_err err;
     bool found = false;
