@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "base/duration.h"
 #include "base/utc.h"
 #include "cmd/lockrun/ask.h"
+#include "cmd/lockrun/proc.h"
 
 static const char *const relations[] = {
     [HF_HOLD] = "is held by",
@@ -65,6 +67,18 @@ void busy_describe(const struct hf_hold_info *info, struct hf_sys *sys,
     if (info->lease_known && info->phase == HF_PHASE_LEFT)
         (void)hf_buf_add_str(to, "; its command has ended, processes that it "
                                  "left behind live on");
+}
+
+bool busy_is_dying(const struct hf_hold_info *info)
+{
+    struct proc_about about;
+    struct utsname here;
+
+    if ((info->kind != HF_HOLD && info->kind != HF_SHARE) || !proc_is_ours() ||
+        uname(&here) || strcmp(info->who.host, here.nodename) != 0 ||
+        info->who.pid_namespace != busy_pid_namespace())
+        return false;
+    return !proc_about((pid_t)info->who.pid, &about) || about.is_ending;
 }
 
 void busy_look(const struct hf_local_options *store, const char *key,

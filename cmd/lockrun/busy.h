@@ -26,6 +26,10 @@ uint64_t busy_pid_namespace(void);
 void busy_look(const struct hf_local_options *store, const char *key,
                struct hf_sys *sys, struct hf_hold_info *info);
 
+/* Has the lockrun that holds it been killed? Only of one in this pid namespace
+ * is that known. */
+bool busy_is_dying(const struct hf_hold_info *info);
+
 /*
  * Append "is held by PROGRAM (pid N, uid N, host H) since T (S ago), note
  * \"...\"": without arguments of the command, which are nobody's business.

@@ -2,6 +2,7 @@
 /* The first part of a run: the rules, the key, the wait. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/duration.h"
@@ -10,6 +11,11 @@
 #include "cmd/lockrun/naming.h"
 #include "cmd/lockrun/nested.h"
 #include "cmd/lockrun/run.h"
+
+/* How long a holder that is about to go is given, and how often it is looked
+ * at meanwhile. */
+#define DYING_LOOK hf_span_ms(500)
+enum { DYING_STEP_NS = 3000000 };
 
 static int64_t wanted_ms(const struct run *run)
 {
@@ -71,7 +77,7 @@ static int ask_for_key(struct run *run)
         return run_fail(run, &error);
     say_step(&run->say, "class %s, key %s", rules->name, run->key);
     /* Up to here a signal simply ends us. */
-    if (!signals_take(&run->signals)) {
+    if (run->signals.fd < 0 && !signals_take(&run->signals)) {
         (void)hf_error_set_errno(&error, HF_ERR_UNAVAILABLE, errno,
                                  "watching for signals");
         return run_fail(run, &error);
@@ -97,6 +103,32 @@ static int busy_status(const struct lockrun_options *options)
     if (options->conflict.is_given)
         return (int)options->conflict.number;
     return hf_err_status(HF_ERR_BUSY);
+}
+
+/*
+ * The holder's lockrun was killed, and what is left of it is about to go: its
+ * guardian, and what that ends. Somebody who looks in that very moment would
+ * be told of a holder that is gone before the line is read. True: it went.
+ */
+static bool holder_went(struct run *run)
+{
+    const struct hf_request *busy = hf_session_busy(run->session);
+    struct hf_time limit = hf_time_add(run->now, DYING_LOOK);
+    const struct timespec step = {.tv_nsec = DYING_STEP_NS};
+    struct hf_hold_info holder;
+
+    if (run->has_seen_dying || busy->info_count == 0)
+        return false;
+    holder = busy->infos[0];
+    while (busy_is_dying(&holder) && !hf_time_reached(limit, run->now)) {
+        busy_look(&run->store, run->key, run->sys, &holder);
+        if (holder.lease_known && holder.proof == HF_PROOF_DEAD)
+            return run->has_seen_dying = true;
+        /* A signal that comes is seen to behind this. */
+        (void)nanosleep(&step, NULL);
+        run_turn(run);
+    }
+    return false;
 }
 
 static int tell_busy(struct run *run)
@@ -184,7 +216,12 @@ int run_get_key(struct run *run, bool *is_held)
             *is_held = true;
             return 0;
         case HF_NEWS_BUSY:
-            return tell_busy(run);
+            if (!holder_went(run))
+                return tell_busy(run);
+            status = run_open_session(run);
+            if (status)
+                return status;
+            break;
         case HF_NEWS_PLACE_LOST:
             say(&run->say,
                 "the place in the queue for %s was lost (stopped or suspended "

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,9 @@ static const char *field(const char *text, int from, int nth)
     return text;
 }
 
+/* PF_EXITING of the kernel's flags, and SIGKILL in the mask of what pends. */
+enum { FLAG_EXITING = 0x4, PENDING_KILL = 1 << (SIGKILL - 1) };
+
 bool proc_about(pid_t pid, struct proc_about *about)
 {
     char path[64];
@@ -93,6 +97,10 @@ bool proc_about(pid_t pid, struct proc_about *about)
     about->is_over =
         about->state == 'X' ||
         (about->state == 'Z' && strtol(field(close + 2, 3, 20), NULL, 10) <= 1);
+    about->is_ending =
+        about->is_over ||
+        (strtoul(field(close + 2, 3, 9), NULL, 10) & FLAG_EXITING) ||
+        (strtoul(field(close + 2, 3, 31), NULL, 10) & PENDING_KILL);
     return true;
 }
 

@@ -21,8 +21,9 @@ ssize_t proc_read_at(int dir, const char *path, char *to, size_t room);
 bool proc_is_ours(void);
 
 struct proc_about {
-    char state;   /* R S D T t Z X I: of its first thread */
-    bool is_over; /* it only waits to be waited for */
+    char state;     /* R S D T t Z X I: of its first thread */
+    bool is_over;   /* it only waits to be waited for */
+    bool is_ending; /* or was killed, and runs no line of its own any more */
     pid_t parent;
     char name[64]; /* of the program, as the kernel cut it */
 };

@@ -74,7 +74,20 @@ int run_take_ending_signal(struct run *run)
     return 0;
 }
 
-static int open_session(struct run *run)
+static int open_store(struct run *run)
+{
+    struct hf_error error;
+
+    if (hf_local_open(run->sys, &run->store, &run->transport, &error))
+        return run_fail(run, &error);
+    tell_notice(run);
+    say_step(&run->say, "the store is %s%s%s", hf_local_place(run->transport),
+             run->options->store_from ? ", named by " : "",
+             run->options->store_from ? run->options->store_from : "");
+    return 0;
+}
+
+int run_open_session(struct run *run)
 {
     struct hf_session_options with = {
         .ttl_ms = run->options->ttl.is_given
@@ -87,12 +100,11 @@ static int open_session(struct run *run)
     struct hf_error error;
     int failed;
 
-    if (hf_local_open(run->sys, &run->store, &run->transport, &error))
-        return run_fail(run, &error);
-    tell_notice(run);
-    say_step(&run->say, "the store is %s%s%s", hf_local_place(run->transport),
-             run->options->store_from ? ", named by " : "",
-             run->options->store_from ? run->options->store_from : "");
+    if (run->session) {
+        run_turn(run);
+        hf_session_free(run->session, run->now, run->wall);
+        run->session = NULL;
+    }
     memcpy(with.class_name, run->options->class_name,
            strlen(run->options->class_name) + 1);
     naming_holder(run->options, &run->program, &with.holder);
@@ -158,7 +170,9 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
     }
     status = sleep_jitter(&run);
     if (!status)
-        status = open_session(&run);
+        status = open_store(&run);
+    if (!status)
+        status = run_open_session(&run);
     if (!status)
         status = run_get_key(&run, &is_held);
     watch_stop(&run.watch);

@@ -39,7 +39,8 @@ struct run {
     struct job job;
     struct hook hooks[HOOK_COUNT];
     char key[HF_KEY_SIZE];
-    bool knows_holder; /* who is in the way was looked at while waiting */
+    bool has_seen_dying; /* a holder that was gone a moment after */
+    bool knows_holder;   /* who is in the way was looked at while waiting */
     struct hf_time max_run_at;
     bool is_over_max_run;
     struct hf_span stood;   /* so much later than it was to did a wait end */
@@ -56,6 +57,9 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
 
 /* Until the key is ours: 0, with *is_held true. Else the exit status, told. */
 int run_get_key(struct run *run, bool *is_held);
+/* A session on the open store, in place of one that is over. 0, or the exit
+ * status, told. */
+int run_open_session(struct run *run);
 /* Once it is: until it is given back. Returns the exit status. */
 int run_job(struct run *run);
 

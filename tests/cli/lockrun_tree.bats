@@ -321,3 +321,22 @@ END
     [ "$(grep -c 'could not stop' err)" = 1 ]
     ! grep -q 'was stopped' err
 }
+
+killed_together() {
+    for try in {1..15}; do
+        rm -f up
+        ${AS-} lockrun --key t/n/k -- sh -c 'echo $$ >up; exec sleep 300' 2>err 3>&- &
+        started=$!
+        pids+=("$started")
+        within 20 test -s up
+        job=$(cat up)
+        pids+=("$job")
+        kill -9 "$started" "$job"
+        # In this very moment: the guardian is still there more often than not.
+        runs ${AS-} lockrun --key t/n/k -n -- true
+        [ "$status" = 0 ] || { echo "try $try: $output"; false; }
+    done
+}
+@test "lockrun and its job are killed together: the next one gets the key at once, with -n too" {
+    with_and_without killed_together
+}
