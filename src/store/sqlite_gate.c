@@ -293,14 +293,24 @@ enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
 
 /* ---- in and out ---- */
 
+static bool give_back(struct hf_sqlite *sq, int fd, bool *is_locked)
+{
+    bool is_free = !*is_locked || !sq->sys->unlock(sq->sys, fd);
+
+    *is_locked = false;
+    return is_free;
+}
+
 void hf_sqlite_leave(struct hf_sqlite *sq)
 {
+    bool is_head_free;
+
     hf_sqlite_rollback(sq);
-    if (sq->head_is_locked)
-        sq->sys->unlock(sq->sys, sq->head_fd);
-    if (sq->is_locked)
-        sq->sys->unlock(sq->sys, sq->gate_fd);
-    sq->is_locked = sq->head_is_locked = false;
+    is_head_free = give_back(sq, sq->head_fd, &sq->head_is_locked);
+    /* A lock that is not given back goes with its file: kept, it would shut out
+     * everybody for as long as we live. */
+    if (!give_back(sq, sq->gate_fd, &sq->is_locked) || !is_head_free)
+        hf_sqlite_detach(sq);
 }
 
 bool hf_sqlite_witnesses_agree(const struct hf_sqlite *sq)

@@ -13,6 +13,7 @@ void *__wrap_realloc(void *old, size_t size);
 static unsigned int fails_at;
 static unsigned int seen;
 static bool has_failed;
+static bool is_held;
 
 void nth_malloc_fail(unsigned int n)
 {
@@ -30,6 +31,11 @@ bool nth_malloc_end(void)
     return failed;
 }
 
+void nth_malloc_pause(bool is_paused)
+{
+    is_held = is_paused;
+}
+
 unsigned int nth_malloc_count(void)
 {
     return seen;
@@ -37,6 +43,8 @@ unsigned int nth_malloc_count(void)
 
 static bool must_fail(void)
 {
+    if (is_held)
+        return false;
     seen++;
     if (fails_at == 0 || seen != fails_at)
         return false;

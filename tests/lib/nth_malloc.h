@@ -23,6 +23,8 @@
 void nth_malloc_fail(unsigned int n);
 /* Back to normal. True when an allocation was made to fail. */
 bool nth_malloc_end(void);
+/* What is not part of the test in between: it is not counted and works. */
+void nth_malloc_pause(bool is_paused);
 /* Allocations (malloc, calloc, realloc) since nth_malloc_fail. */
 unsigned int nth_malloc_count(void);
 

@@ -10,6 +10,7 @@ unit_programs = \
 	tests/unit/test_buf \
 	tests/unit/test_class_file \
 	tests/unit/test_classes \
+	tests/unit/test_client_fail \
 	tests/unit/test_deadline \
 	tests/unit/test_duration \
 	tests/unit/test_err \
@@ -68,6 +69,9 @@ tests_unit_test_class_file_LDADD = $(HF_UNIT_LIBS) $(HF_SERVICE_LIBS) \
 	$(YAML_LIBS)
 tests_unit_test_classes_LDADD = $(HF_UNIT_LIBS) $(HF_SERVICE_LIBS) $(YAML_LIBS)
 tests_unit_test_classes_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
+tests_unit_test_client_fail_LDADD = $(HF_UNIT_LIBS) $(HF_LOCAL_LIBS) \
+	$(HF_EXTERN_LIBS)
+tests_unit_test_client_fail_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_local_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	src/service/libhf_service.a src/core/libhf_core.a $(HF_SIM_LIBS) \
 	$(JANSSON_LIBS) $(YAML_LIBS)
