@@ -74,10 +74,6 @@ waits() {
     within 10 says "\"waiting\":$((before + 1))," lockctl show "$key" --json
 }
 
-# Has this job a cgroup of its own? Without one (no right to make it) the kernel
-# proves no death of a job, and the lease alone counts.
-has_cgroup() { [[ $(cat "/proc/$1/cgroup") != "$(cat /proc/self/cgroup)" ]]; }
-
 # The token under which KEY is held.
 token_of() {
     lockctl show "$1" | sed -n 's/^token  *\([0-9]*\) .*/\1/p' | head -n 1

@@ -4,10 +4,11 @@
 
 in_tmux() { tmux -S "$D/tmux" -f /dev/null "$@" 3>&-; }
 
-# terminal WORD...: a terminal of 100 x 30 in which that runs.
+# terminal WORD...: a terminal of 100 x 30 in which that runs. tmux has a shell
+# start it, the user's own, which may be one that stays in between.
 terminal() {
-    HOME=$D/home PS1='ready$ ' TERM=xterm \
-        in_tmux new-session -d -x 100 -y 30 "$(printf '%q ' "$@")"
+    HOME=$D/home PS1='ready$ ' TERM=xterm SHELL=$BASH \
+        in_tmux new-session -d -x 100 -y 30 "exec $(printf '%q ' "$@")"
 }
 
 # What it shows now, without the blanks at the ends of lines.
