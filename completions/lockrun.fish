@@ -5,14 +5,14 @@ function __lockrun_operands
     for word in $words[2..]
         if test $skips = 1
             set skips 0
-        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --on-busy --on-doubt --on-lost --explain
+        else if contains -- $word -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --on-busy --on-doubt --on-lost --json-fd --explain
             set skips 1
         else if not string match -q -- '-*' $word
             echo $word
         end
     end
 end
-complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --on-busy --on-doubt --on-lost --explain)'
+complete -c lockrun -x -a '(__fish_complete_subcommand -- -w --wait --timeout -E --conflict-exit-code --jitter --nested --class --key --ttl --grace --hold-min --max-run --note --store -c --command --leftover --on-busy --on-doubt --on-lost --json-fd --explain)'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s n -l nonblock -l nb -d 'Do not wait: if somebody else holds the key, end with 75'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -s w -l wait -l timeout -x -d 'Wait at most TIME for the key, in turn: 90, 500ms, 1h30m, or forever, which is as long as the class allows'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l watch -d 'Wait like -w forever, and tell on standard error who holds the key: at the start, when that changes, and every minute'
@@ -35,6 +35,8 @@ complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l leftover -x -a 'wait
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l on-busy -x -a '(__fish_complete_command)' -d 'Run LINE by /bin/sh when the key is not to be had, for 30s at most'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l on-doubt -x -a '(__fish_complete_command)' -d 'Run LINE when the lease could not be renewed, while that is tried on and the job runs'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l on-lost -x -a '(__fish_complete_command)' -d 'Run LINE when the job had to be stopped: the lease was lost, or --max-run was over'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l json -d 'Tell what happens as JSON, an object a line, on standard error, and nothing else there'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l json-fd -x -d 'The same on descriptor N, which the job does not get; text stays on standard error'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l verbose -d 'Tell each step on standard error'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l dry-run -d 'Say what would be done, and change nothing'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l explain -x -d 'Say what the exit status CODE means'

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/duration.h"
-#include "core/token.h"
 
 bool hold_is_hold(const struct hf_hold_info *info)
 {
@@ -102,15 +101,6 @@ struct user_text user_print(uint32_t uid)
     return text;
 }
 
-struct hf_utc_text hold_since(const struct hf_hold_info *info)
-{
-    struct hf_wall wall = {hf_span_ms(info->who.since_wall_ms).ns};
-
-    if (info->who.since_wall_ms == 0)
-        return (struct hf_utc_text){""};
-    return hf_utc_print(wall, 0);
-}
-
 struct hf_utc_text hold_kept_until(const struct hf_hold_info *info,
                                    struct hf_wall now)
 {
@@ -136,43 +126,6 @@ struct lease_text lease_print(const struct hf_hold_info *info)
     return lease;
 }
 
-static void hex_json(struct hf_json *json, const char *name,
-                     const uint8_t *bytes, size_t size)
-{
-    char text[2 * HF_GRANT_ID_SIZE + 1];
-    size_t i;
-
-    for (i = 0; i < size; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    hf_json_text(json, name, text);
-}
-
-static void token_json(struct hf_json *json, const struct hf_hold_info *info)
-{
-    hf_json_decimal(json, "token", info->token);
-    hf_json_u64(json, "epoch", hf_token_epoch(info->token));
-    hf_json_decimal(json, "revision", hf_token_revision(info->token));
-}
-
-static void who_json(struct hf_json *json, const struct hf_hold_info *info)
-{
-    const struct hf_holder *who = &info->who;
-
-    hf_json_text(json, "class", who->class_name);
-    hf_json_text(json, "host", who->host);
-    hf_json_u64(json, "pid", who->pid);
-    hf_json_u64(json, "uid", who->uid);
-    hf_json_text(json, "program", who->program);
-    hf_json_text(json, "note", who->note);
-    hf_json_text(json, "since", hold_since(info).text);
-}
-
-static void ids_json(struct hf_json *json, const struct hf_hold_info *info)
-{
-    hf_json_text(json, "session", info->who.session);
-    hex_json(json, "grant", info->who.grant, sizeof(info->who.grant));
-}
-
 void hold_json(struct hf_json *json, const struct hf_hold_info *info,
                struct hf_time now, uint64_t place)
 {
@@ -181,8 +134,8 @@ void hold_json(struct hf_json *json, const struct hf_hold_info *info,
     if (info->kind == HF_WAITER)
         hf_json_u64(json, "place", place);
     else if (hold_is_hold(info))
-        token_json(json, info);
-    who_json(json, info);
+        hf_hold_json_token(json, info->token);
+    hf_hold_json_who(json, info);
     hf_json_i64(json, "age_ms", hold_age_ms(info, now));
     if (info->lease_known) {
         hf_json_i64(json, "lease_ttl_ms", info->lease_ttl_ms);
@@ -191,7 +144,7 @@ void hold_json(struct hf_json *json, const struct hf_hold_info *info,
         hf_json_null(json, "lease_ttl_ms");
         hf_json_null(json, "lease_remaining_ms");
     }
-    ids_json(json, info);
+    hf_hold_json_ids(json, info);
 }
 
 void hold_notice_json(struct hf_json *json, const struct hf_notice *notice)
@@ -203,7 +156,7 @@ void hold_notice_json(struct hf_json *json, const struct hf_notice *notice)
     hf_json_decimal(json, "at_revision", notice->revision);
     hf_json_text(json, "mode", hf_mode_names[info->who.mode]);
     if (hold_is_hold(info))
-        token_json(json, info);
-    who_json(json, info);
-    ids_json(json, info);
+        hf_hold_json_token(json, info->token);
+    hf_hold_json_who(json, info);
+    hf_hold_json_ids(json, info);
 }

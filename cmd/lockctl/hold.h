@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/sys.h"
 #include "base/utc.h"
+#include "client/hold_json.h"
 #include "core/request.h"
 
 enum hold_state {
@@ -43,9 +44,6 @@ struct user_text {
     char text[64];
 };
 struct user_text user_print(uint32_t uid);
-
-/* Since when, RFC 3339; "" when that was not recorded. */
-struct hf_utc_text hold_since(const struct hf_hold_info *info);
 
 /* Until when a kept key is kept, RFC 3339. */
 struct hf_utc_text hold_kept_until(const struct hf_hold_info *info,

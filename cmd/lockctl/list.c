@@ -116,7 +116,7 @@ static void add_line(struct table *table, const struct list_line *line,
     add_number(table, who->uid);
     table_add(table, who->program);
     table_add(table, who->class_name);
-    table_add(table, hold_since(info).text);
+    table_add(table, hf_hold_since(info).text);
     table_add(table, age_print(hold_age_ms(info, now)).text);
     if (!info->lease_known)
         table_add(table, "");

@@ -55,7 +55,7 @@ static void describe(const struct hf_hold_info *info, char *to, size_t size)
     snprintf(to, size,
              "%s, pid %" PRIu32 " (%s), since %s, under token %" PRIu64,
              info->who.host, info->who.pid, info->who.program,
-             hold_since(info).text, info->token);
+             hf_hold_since(info).text, info->token);
 }
 
 static void sentence(const struct releasing *releasing, enum outcome outcome,

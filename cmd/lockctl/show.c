@@ -91,7 +91,7 @@ static void add_holder(const struct shown *shown,
     snprintf(text, sizeof(text), "%s, %s", who->class_name,
              hf_mode_names[who->mode]);
     add_line(to, "class", text);
-    snprintf(text, sizeof(text), "%s, %s ago", hold_since(info).text,
+    snprintf(text, sizeof(text), "%s, %s ago", hf_hold_since(info).text,
              age_print(hold_age_ms(info, shown->now)).text);
     add_line(to, "since", text);
     snprintf(text, sizeof(text), "%s (%s)", lease_print(info).text,

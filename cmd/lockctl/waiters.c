@@ -41,7 +41,7 @@ void waiters_add(struct table *table, const struct hf_hold_info *info,
     add_number(table, who->pid);
     add_number(table, who->uid);
     table_add(table, who->program);
-    table_add(table, hold_since(info).text);
+    table_add(table, hf_hold_since(info).text);
     table_add(table, age_print(hold_age_ms(info, now)).text);
     if (!info->lease_known)
         table_add(table, "");

@@ -6,7 +6,7 @@
 #include "base/duration.h"
 #include "cmd/lockrun/environment.h"
 #include "cmd/lockrun/hooks.h"
-#include "cmd/lockrun/run.h"
+#include "cmd/lockrun/run_event.h"
 
 /* So long at least what was killed is waited for, when the lease is over. */
 #define GIVE_UP_AFTER hf_span_ms(5000)
@@ -97,6 +97,7 @@ static int start_job(struct run *run)
 
     say_step(&run->say, "got the key, token %llu",
              (unsigned long long)words.token);
+    run_event_granted(run);
     if (environment_make(&environment, environ, &words, &error))
         return run_fail(run, &error);
     handed_find(&handed, environment.list, getpid());
@@ -109,10 +110,12 @@ static int start_job(struct run *run)
             run->program.name);
     status = start_in(run, &spawn, environment.added);
     environment_clear(&environment);
-    if (!status)
-        say_step(&run->say, "started %s, pid %d", run->program.absolute,
-                 (int)run->job.pid);
-    return status;
+    if (status)
+        return status;
+    say_step(&run->say, "started %s, pid %d", run->program.absolute,
+             (int)run->job.pid);
+    run_event_started(run);
+    return 0;
 }
 
 static void tell_renewed(const struct run *run)
@@ -142,9 +145,12 @@ static void hear(struct run *run, enum hf_news news)
     case HF_NEWS_DOUBT:
         say_step(&run->say, "the lease could not be renewed (%s); trying on",
                  hf_session_error(run->session)->text);
+        run_event_reason(run, EVENT_DOUBT,
+                         hf_session_error(run->session)->text);
         hooks_doubt(run, hf_session_error(run->session)->text);
         break;
     case HF_NEWS_RENEWED:
+        run_event(run, EVENT_RENEWED);
         tell_renewed(run);
         break;
     case HF_NEWS_TERM:
@@ -154,11 +160,13 @@ static void hear(struct run *run, enum hf_news news)
             "killed in %s",
             run->key, hf_session_error(run->session)->text,
             hf_duration_print(hf_span_ms(hf_span_to_ms_up(left))).text);
+        run_event_stopping(run, hf_session_error(run->session)->text, left);
         job_ask(&run->job, HF_TIME_NEVER);
         break;
     case HF_NEWS_KILL:
         say(&run->say, "the lease of %s is lost (%s): the job is killed",
             run->key, hf_session_error(run->session)->text);
+        run_event_reason(run, EVENT_LOST, hf_session_error(run->session)->text);
         job_kill(&run->job, later.ns > end.ns ? later : end, run->now);
         break;
     case HF_NEWS_NONE:
@@ -212,6 +220,11 @@ static void take_signals(struct run *run)
     }
 }
 
+static const char guarded_reason[] =
+    "lockrun stood still when the lease ran out";
+static const char max_run_reason[] =
+    "the job ran as long as it may (--max-run)";
+
 static void tell_of_guardian(struct run *run)
 {
     if (run->told_of_guardian || !run->job.was_guarded)
@@ -222,6 +235,7 @@ static void tell_of_guardian(struct run *run)
         "its guardian has %s the job",
         run->key,
         guardian_has_killed(&run->job.guardian) ? "killed" : "asked to end");
+    run_event_reason(run, EVENT_LOST, guarded_reason);
 }
 
 static void tell_of_leftovers(struct run *run)
@@ -243,6 +257,7 @@ static void check_max_run(struct run *run)
         "the job on %s ran as long as it may (--max-run): it is asked to end, "
         "and killed in %s",
         run->key, hf_duration_print(grace_of(run)).text);
+    run_event_stopping(run, max_run_reason, grace_of(run));
     job_ask(&run->job, hf_time_add(run->now, grace_of(run)));
 }
 
@@ -305,6 +320,8 @@ static void give_back(struct run *run)
             hf_session_error(run->session)->text);
     else
         say_step(&run->say, "gave the key back");
+    if (!hf_session_error(run->session)->code)
+        run_event(run, EVENT_RELEASED);
 }
 
 static bool is_lost(const struct run *run)
@@ -337,6 +354,8 @@ int run_job(struct run *run)
     number = run_take_ending_signal(run);
     status = number ? STATUS_SIGNAL + number : start_job(run);
     if (status) {
+        if (!run->cause)
+            run->cause = number ? "signal" : "exec";
         give_back(run);
         return status;
     }
@@ -344,7 +363,11 @@ int run_job(struct run *run)
     set_max_run(run);
     attend_job(run);
     status = status_of(run);
-    if (is_lost(run) || run->is_over_max_run)
+    if (is_lost(run))
+        run->cause = hf_err_name(HF_ERR_LOST);
+    else if (run->is_over_max_run)
+        run->cause = "max-run";
+    if (run->cause)
         hooks_lost(run, reason_of(run), status);
     if (run->job.is_gone) {
         give_back(run);

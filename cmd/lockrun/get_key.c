@@ -10,7 +10,7 @@
 #include "cmd/lockrun/hooks.h"
 #include "cmd/lockrun/naming.h"
 #include "cmd/lockrun/nested.h"
-#include "cmd/lockrun/run.h"
+#include "cmd/lockrun/run_event.h"
 
 /* How long a holder that is about to go is given, and how often it is looked
  * at meanwhile. */
@@ -31,7 +31,7 @@ static int64_t wanted_ms(const struct run *run)
 }
 
 /* What the class says against the options; 0, or the exit status. */
-static int judge(struct run *run)
+static int judge(const struct run *run)
 {
     const struct lockrun_options *options = run->options;
     const struct hf_class *rules = hf_session_rules(run->session);
@@ -66,8 +66,10 @@ static int ask_for_key(struct run *run)
     struct hf_error error;
     int status = judge(run);
 
-    if (status)
+    if (status) {
+        run->cause = hf_err_name(HF_ERR_USAGE);
         return status;
+    }
     if (naming_key(run->options, &run->program, rules, run->key, &error))
         return run_fail(run, &error);
     memcpy(want.key, run->key, sizeof(want.key));
@@ -141,6 +143,7 @@ static int tell_busy(struct run *run)
     if (outer_hold(run))
         return nested_end(run, outer_hold(run));
     hf_buf_init(&text, BUSY_BYTES_MAX);
+    run->cause = hf_err_name(HF_ERR_BUSY);
     if (holder && (!options->skips || options->on_busy)) {
         busy_look(&run->store, run->key, run->sys, holder);
         busy_describe(holder, run->sys, &text);
@@ -155,6 +158,7 @@ static int tell_busy(struct run *run)
             text.data ? text.data : "is taken",
             options->store ? " --store=" : "",
             options->store ? options->store : "", run->key);
+    run_event_busy(run, EVENT_BUSY, holder);
     hooks_busy(run, holder, text.data ? text.data : "is taken",
                busy_status(options));
     hf_buf_clear(&text);
@@ -180,7 +184,18 @@ static int leave(struct run *run, int number)
 
     say_step(&run->say, "got %s while waiting", signal_name(number, name));
     leave_queue(run);
+    run->cause = "signal";
     return STATUS_SIGNAL + number;
+}
+
+/* Who is in the way was looked at when the place was taken. */
+static void tell_waiting(const struct run *run)
+{
+    const struct hf_request *busy = hf_session_busy(run->session);
+
+    if (busy->info_count > 0 || busy->waiting > 0)
+        run_event_busy(run, EVENT_WAITING,
+                       busy->info_count > 0 ? &busy->infos[0] : NULL);
 }
 
 /* Once it waits: 0, or the status of an end that --nested makes. */
@@ -193,8 +208,10 @@ static int look_at_holder(struct run *run)
         return 0;
     run->knows_holder = true;
     outer = outer_hold(run);
-    if (!outer)
+    if (!outer) {
+        tell_waiting(run);
         return 0;
+    }
     info = *outer;
     leave_queue(run);
     return nested_end(run, &info);
@@ -223,6 +240,7 @@ int run_get_key(struct run *run, bool *is_held)
                 return status;
             break;
         case HF_NEWS_PLACE_LOST:
+            run_event(run, EVENT_PLACE_LOST);
             say(&run->say,
                 "the place in the queue for %s was lost (stopped or suspended "
                 "for too long); waiting from the end of it",

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/duration.h"
-#include "base/utc.h"
+#include "client/hold_json.h"
 #include "cmd/lockrun/environment.h"
 
 static const struct {
@@ -54,9 +54,8 @@ void hooks_busy(struct run *run, const struct hf_hold_info *holder,
 
     if (!run->options->on_busy)
         return;
-    if (holder && holder->who.since_wall_ms)
-        since = hf_utc_print(
-            (struct hf_wall){hf_span_ms(holder->who.since_wall_ms).ns}, 0);
+    if (holder)
+        since = hf_hold_since(holder);
     event.since = since.text;
     start(run, HOOK_BUSY, run->options->on_busy, &words, &event);
 }

@@ -184,6 +184,7 @@ static void command_ended(struct job *job, const struct tree_change *change,
     job->status = change->status;
     job->leftovers_at = hf_time_add(now, LEFTOVERS_AFTER);
     say_step(job->say, "the command ended with %d", job->status);
+    job_event_ended(job);
 }
 
 static void command_changed(struct job *job, const struct tree_change *change,

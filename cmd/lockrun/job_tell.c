@@ -2,6 +2,7 @@
 #include "cmd/lockrun/job_tell.h"
 
 #include "base/buf.h"
+#include "cmd/lockrun/event.h"
 #include "cmd/lockrun/proc.h"
 
 /* So many processes are named in one message. */
@@ -84,6 +85,39 @@ void job_tell_stuck(struct job *job)
     pids_clear(&new);
 }
 
+void job_event_ended(const struct job *job)
+{
+    struct event event;
+
+    if (!event_begin(&event, job->say->events, EVENT_COMMAND_ENDED))
+        return;
+    hf_json_i64(&event.json, "status", job->status);
+    event_end(&event);
+}
+
+static void event_leftovers(const struct job *job, const struct pids *living)
+{
+    struct proc_about about;
+    struct event event;
+
+    if (!event_begin(&event, job->say->events, EVENT_LEFTOVERS))
+        return;
+    hf_json_text(&event.json, "leftover", leftover_names[job->leftover]);
+    hf_json_u64(&event.json, "count", living->count);
+    hf_json_array(&event.json, "processes");
+    for (size_t i = 0; i < living->count && i < NAMED_MAX; i++) {
+        if (!proc_about(living->list[i], &about))
+            continue;
+        hf_json_object(&event.json, NULL);
+        hf_json_i64(&event.json, "pid", living->list[i]);
+        hf_json_text(&event.json, "state", (char[]){about.state, '\0'});
+        hf_json_text(&event.json, "name", about.name);
+        hf_json_object_end(&event.json);
+    }
+    hf_json_array_end(&event.json);
+    event_end(&event);
+}
+
 void job_tell_leftovers(struct job *job)
 {
     struct pids living = {.list = NULL};
@@ -105,6 +139,7 @@ void job_tell_leftovers(struct job *job)
                 job->status, living.count, living.count == 1 ? "s" : "",
                 names.data ? names.data : "?");
         hf_buf_clear(&names);
+        event_leftovers(job, &living);
     }
     pids_clear(&living);
 }

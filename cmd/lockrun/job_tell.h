@@ -14,5 +14,7 @@ void job_tell_refused(struct job *job, struct pids *refused);
 void job_tell_stuck(struct job *job);
 /* Who lives on behind the command, if anybody does. */
 void job_tell_leftovers(struct job *job);
+/* To programs that the command has ended. */
+void job_event_ended(const struct job *job);
 
 #endif

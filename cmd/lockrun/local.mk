@@ -17,6 +17,9 @@ lockrun_SOURCES = \
 	cmd/lockrun/dry_run.h \
 	cmd/lockrun/environment.c \
 	cmd/lockrun/environment.h \
+	cmd/lockrun/event.c \
+	cmd/lockrun/event.def \
+	cmd/lockrun/event.h \
 	cmd/lockrun/explain.c \
 	cmd/lockrun/explain.h \
 	cmd/lockrun/get_key.c \
@@ -53,8 +56,12 @@ lockrun_SOURCES = \
 	cmd/lockrun/proc.h \
 	cmd/lockrun/program.c \
 	cmd/lockrun/program.h \
+	cmd/lockrun/put.c \
+	cmd/lockrun/put.h \
 	cmd/lockrun/run.c \
 	cmd/lockrun/run.h \
+	cmd/lockrun/run_event.c \
+	cmd/lockrun/run_event.h \
 	cmd/lockrun/say.c \
 	cmd/lockrun/say.h \
 	cmd/lockrun/signals.c \

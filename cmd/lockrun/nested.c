@@ -99,5 +99,6 @@ int nested_end(struct run *run, const struct hf_hold_info *info)
         "wait for it would be to wait for ever; take away one of the two, give "
         "one another --key, or say --nested=join",
         run->key, (unsigned int)info->who.pid);
+    run->cause = hf_err_name(HF_ERR_USAGE);
     return hf_err_status(HF_ERR_USAGE);
 }

@@ -39,6 +39,8 @@ struct lockrun_options {
     const char *on_busy;
     const char *on_doubt;
     const char *on_lost;
+    bool is_json;
+    struct hf_opt_number json_fd;
     bool is_verbose;
     bool is_dry_run;
     struct hf_opt_number explained;

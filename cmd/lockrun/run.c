@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "cmd/lockrun/hooks.h"
 #include "cmd/lockrun/naming.h"
+#include "cmd/lockrun/run_event.h"
 
 void run_turn(struct run *run)
 {
@@ -54,8 +55,9 @@ static void tell_notice(struct run *run)
         say(&run->say, "%s", notice);
 }
 
-int run_fail(const struct run *run, const struct hf_error *error)
+int run_fail(struct run *run, const struct hf_error *error)
 {
+    run->cause = hf_err_name(error->code);
     say(&run->say, "%s", error->text);
     return hf_err_status(error->code);
 }
@@ -145,6 +147,43 @@ static int sleep_jitter(struct run *run)
     return 0;
 }
 
+static int open_events(struct run *run)
+{
+    const struct lockrun_options *options = run->options;
+    int64_t number = options->json_fd.is_given ? options->json_fd.number
+                                               : (int64_t)STDERR_FILENO;
+    bool is_closed = number <= STDERR_FILENO && run->closed & 1U << number;
+    struct hf_error error;
+
+    if (!options->is_json && !options->json_fd.is_given)
+        return 0;
+    if (events_open(&run->events, (int)number, run->sys, run->key) &&
+        !is_closed) {
+        run->say.events = &run->events;
+        return 0;
+    }
+    /* A standard error that nobody reads is no reason not to run. */
+    if (options->is_json)
+        return 0;
+    (void)hf_error_set(&error, HF_ERR_USAGE,
+                       "--json-fd: descriptor %lld is not open for writing",
+                       (long long)number);
+    return run_fail(run, &error);
+}
+
+static int find_program(struct run *run)
+{
+    struct hf_error error;
+    int status = program_find(&run->program, run->options->command[0],
+                              getenv("PATH"), &error);
+
+    if (status) {
+        say(&run->say, "%s", error.text);
+        run->cause = "exec";
+    }
+    return status;
+}
+
 int run_command(struct hf_sys *sys, const struct lockrun_options *options,
                 unsigned int closed)
 {
@@ -159,16 +198,13 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
         .keeper = {.is_new = true},
         .hooks = {{.fd = -1}, {.fd = -1}, {.fd = -1}},
     };
-    struct hf_error error;
     bool is_held = false;
-    int status =
-        program_find(&run.program, options->command[0], getenv("PATH"), &error);
+    int status = open_events(&run);
 
-    if (status) {
-        say(&run.say, "%s", error.text);
-        return status;
-    }
-    status = sleep_jitter(&run);
+    if (!status)
+        status = find_program(&run);
+    if (!status)
+        status = sleep_jitter(&run);
     if (!status)
         status = open_store(&run);
     if (!status)
@@ -189,5 +225,6 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
     if (is_held)
         job_clear(&run.job);
     hooks_finish(&run);
+    run_event_ended(&run, status);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "client/local.h"
 #include "client/session.h"
+#include "cmd/lockrun/event.h"
 #include "cmd/lockrun/hook.h"
 #include "cmd/lockrun/job.h"
 #include "cmd/lockrun/keeper.h"
@@ -29,6 +30,9 @@ struct run {
     /* Bits of the descriptors 0 to 2 that were closed and are filled now. */
     unsigned int closed;
     struct say say;
+    struct events events;
+    /* Why the exit status is lockrun's own, for --json; NULL: it is not. */
+    const char *cause;
     struct program program;
     struct signals signals;
     struct hf_local_options store;
@@ -79,7 +83,7 @@ enum hf_news run_next_news(struct run *run);
  * the cgroup, or `at`. */
 void run_wait(struct run *run, struct hf_time at, int events_fd);
 /* Tell the sentence; the exit status that goes with it. */
-int run_fail(const struct run *run, const struct hf_error *error);
+int run_fail(struct run *run, const struct hf_error *error);
 /* Has a signal come that ends whoever does nothing about it? Its number, or
  * 0. One that stops does so now. */
 int run_take_ending_signal(struct run *run);

@@ -9,8 +9,11 @@
 
 #include <stdbool.h>
 
+struct events;
+
 struct say {
     bool verbose;
+    struct events *events; /* --json (event.h); NULL: nobody wants them */
 };
 
 /* "lockrun: TEXT" and a line end; control characters come out escaped. */

@@ -6,6 +6,8 @@ src_client_libhf_client_a_SOURCES = \
 	src/client/class_review.h \
 	src/client/deadline.c \
 	src/client/deadline.h \
+	src/client/hold_json.c \
+	src/client/hold_json.h \
 	src/client/local.c \
 	src/client/local.h \
 	src/client/local_over.c \

@@ -26,7 +26,7 @@ break_store() { mv "$D/store" "$D/store.away"; }
 mend_store() { mv "$D/store.away" "$D/store"; }
 value() { sed -n "s/^$2=//p" "$1"; }
 
-@test "C06: --on-busy is told who is in the way, with or without --skip and -E" {
+@test "F06: --on-busy is told who is in the way, with or without --skip and -E" {
     holds a t/n/k --note 'nightly work'
     runs "${L[@]}" -n --on-busy 'sh tells busy' -- touch ran
     [ "$status" = 75 ]
