@@ -66,7 +66,7 @@ teardown() { lockrun_teardown; }
 }
 
 @test "F22: the floor outlives kill -9 of everything" {
-    begins --hold-min 4s -- sh -c 'touch began; exec sleep 60'
+    begins --ttl 5s --hold-min 4s -- sh -c 'touch began; exec sleep 60'
     appears began
     kill -9 "$started" $(pgrep -P "$started") 2>/dev/null || :
     wait "$started" || :
