@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockrun/busy.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,7 +80,10 @@ bool busy_is_dying(const struct hf_hold_info *info)
         uname(&here) || strcmp(info->who.host, here.nodename) != 0 ||
         info->who.pid_namespace != busy_pid_namespace())
         return false;
-    return !proc_about((pid_t)info->who.pid, &about) || about.is_ending;
+    /* /proc may hide what is another user's. */
+    return proc_about((pid_t)info->who.pid, &about)
+               ? about.is_ending
+               : kill((pid_t)info->who.pid, 0) && errno == ESRCH;
 }
 
 void busy_look(const struct hf_local_options *store, const char *key,
