@@ -11,12 +11,13 @@ static const char *const remedies[HF_ERR_COUNT] = {
                            "place; --store names another.",
     [HF_ERR_SEALED] = "Nothing was run. lockctl epoch show tells why.",
     [HF_ERR_BUSY] = "Nothing was run. lockctl show KEY tells who holds it; -w "
-                    "waits, -E and --skip change this status.",
+                    "waits, -E and --skip change this status, --on-busy runs a "
+                    "line.",
     [HF_ERR_DENIED] = "Nothing was run. The message names the path and its "
                       "owner, or the rule.",
     [HF_ERR_CONFIG] = "Nothing was run. lockctl class lint tells more.",
     [HF_ERR_LOST] = "The next holder may have begun. A longer --ttl rides out "
-                    "longer troubles.",
+                    "longer troubles; --on-doubt and --on-lost run a line.",
 };
 
 static enum hf_err explain_exit(const struct hf_exit *exits, int code,

@@ -26,6 +26,7 @@ unit_programs = \
 	tests/unit/test_lockctl_tool \
 	tests/unit/test_lockfence_tool \
 	tests/unit/test_lockctl_why \
+	tests/unit/test_lockrun_events \
 	tests/unit/test_lockrun_options \
 	tests/unit/test_lockrun_words \
 	tests/unit/test_opts \
@@ -108,6 +109,11 @@ tests_unit_test_json_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_opts_print_SOURCES = tests/unit/opts_print.c \
 	tests/unit/opts_tools.c tests/unit/opts_tools.h
 tests_unit_opts_print_LDADD = $(HF_BASE_LIBS)
+tests_unit_test_lockrun_events_SOURCES = tests/unit/test_lockrun_events.c \
+	cmd/lockrun/event.c cmd/lockrun/put.c
+tests_unit_test_lockrun_events_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS) \
+	$(JANSSON_LIBS)
+tests_unit_test_lockrun_events_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_lockrun_options_SOURCES = tests/unit/test_lockrun_options.c \
 	cmd/lockrun/options.c
 tests_unit_test_lockrun_options_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)

@@ -245,6 +245,47 @@ static void without_a_state_file_an_outer_one_is_not_left(void **state)
     environment_clear(&made);
 }
 
+static void
+a_line_is_told_what_happened_and_nothing_of_another_hold(void **state)
+{
+    const struct hf_hold_info holder = {
+        .who = {
+            .host = "h", .pid = 7, .uid = 8, .program = "/p", .note = "$(x)"}};
+    const struct environment_event event = {.name = "busy",
+                                            .reason = "is held",
+                                            .status = 75,
+                                            .holder = &holder,
+                                            .since = "2026"};
+    const struct environment_words busy = {
+        .key = "t/n/k", .class_name = "batch", .event = &event};
+    struct environment made;
+    struct hf_error error;
+
+    (void)state;
+    assert_int_equal(environment_make(&made,
+                                      WORDS("LOCK_TOKEN=1", "LOCK_SESSION=s",
+                                            "LOCK_STATE=/x", "LOCK_EVENT=old",
+                                            "LOCK_PID=1", "A=1"),
+                                      &busy, &error),
+                     HF_ERR_OK);
+    assert_null(value_of(made.list, "LOCK_TOKEN"));
+    assert_null(value_of(made.list, "LOCK_SESSION"));
+    assert_null(value_of(made.list, "LOCK_STATE"));
+    assert_null(value_of(made.list, "LOCK_PID"));
+    assert_string_equal(value_of(made.list, "LOCK_KEY"), "t/n/k");
+    assert_string_equal(value_of(made.list, "LOCK_EVENT"), "busy");
+    assert_string_equal(value_of(made.list, "LOCK_REASON"), "is held");
+    assert_string_equal(value_of(made.list, "LOCK_STATUS"), "75");
+    assert_string_equal(value_of(made.list, "LOCK_HOLDER_PID"), "7");
+    assert_string_equal(value_of(made.list, "LOCK_HOLDER_UID"), "8");
+    assert_string_equal(value_of(made.list, "LOCK_HOLDER_HOST"), "h");
+    assert_string_equal(value_of(made.list, "LOCK_HOLDER_PROGRAM"), "/p");
+    assert_string_equal(value_of(made.list, "LOCK_HOLDER_NOTE"), "$(x)");
+    assert_string_equal(value_of(made.list, "LOCK_HOLDER_SINCE"), "2026");
+    assert_string_equal(value_of(made.list, "A"), "1");
+    environment_clear(&made);
+}
+
 static void no_memory_is_told(void **state)
 {
     (void)state;
@@ -359,6 +400,8 @@ int main(void)
         cmocka_unit_test(long_names_keep_their_ends),
         cmocka_unit_test(the_lease_takes_the_place_of_an_outer_one),
         cmocka_unit_test(without_a_state_file_an_outer_one_is_not_left),
+        cmocka_unit_test(
+            a_line_is_told_what_happened_and_nothing_of_another_hold),
         cmocka_unit_test(no_memory_is_told),
         cmocka_unit_test(what_names_lockrun_names_the_command),
         cmocka_unit_test(what_names_another_is_left),
