@@ -82,7 +82,7 @@ value() { sed -n "s/^$2=//p" "$1"; }
     holds a t/n/k
     exec 7>other
     status=0
-    echo typed | "${L[@]}" -n --skip --on-busy 'read -r x; echo "heard <$x>"; ls -l /proc/$$/fd | cat >fds; ps -o sid= -p $$ >sid' \
+    echo typed | "${L[@]}" -n --skip --on-busy 'read -r x; echo "heard <$x>"; (exec >fds; ls -l /proc/$$/fd); ps -o sid= -p $$ >sid' \
         -- true >out 2>err || status=$?
     [ "$status" = 0 ]
     [ ! -s out ]
