@@ -174,6 +174,7 @@ END
         within 20 grep -q 'could not stop pid [0-9]* (.*state D, waiting in .*): killed 5s ago and still there' "$D/err.hang"
         next hang -n -- true
         [ "$status" = 75 ]
+        says '(waits in the kernel)' lockctl --store="$D/store/hang" show t/n/k
         guardian=$(guardian_of "$started")
         kill -9 "$started"
         next hang -n -- true
