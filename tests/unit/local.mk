@@ -93,7 +93,8 @@ tests_unit_test_lockctl_tool_SOURCES = tests/unit/test_lockctl_tool.c \
 tests_unit_test_lockctl_tool_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
 tests_unit_test_lockctl_why_SOURCES = tests/unit/test_lockctl_why.c \
 	cmd/lockctl/hold.c cmd/lockctl/why.c
-tests_unit_test_lockctl_why_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+tests_unit_test_lockctl_why_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
+	$(HF_CORE_LIBS)
 tests_unit_test_deadline_LDADD = $(HF_UNIT_LIBS) src/client/libhf_client.a \
 	$(HF_BASE_LIBS)
 tests_unit_test_duration_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
