@@ -37,6 +37,7 @@ include tests/story/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk
 include tests/guardian/local.mk
+include tests/attack/local.mk
 
 # Slow: the other builds and the readers of source (see QUALITY in Makefile.am).
 SUITES += quality

@@ -114,7 +114,7 @@ static void rename_self(pid_t job)
 static void leave(const struct guard *guard)
 {
     const int kept[] = {guard->orders->state_fd, guard->signal_fd,
-                        guard->tree->cgroup.fd};
+                        guard->tree->cgroup.fd, guard->lockrun_fd};
     sigset_t all;
 
     sigfillset(&all);
@@ -153,13 +153,23 @@ static int tell_started(const struct guard *guard)
                                HF_PHASE_STARTED);
 }
 
+/* Without this we could not tell whether lockrun lives: no job is begun then.
+ */
+static int watch_lockrun(struct guard *guard)
+{
+    guard->lockrun_fd = pidfd_open(guard->lockrun, 0);
+    return guard->lockrun_fd < 0 ? errno : 0;
+}
+
 /* Is there a job to watch? */
 static bool start(struct guard *guard, const struct spawn *spawn_)
 {
     struct guardian_page *page = guard->page;
     bool is_started;
 
-    page->spawn_errnum = tell_started(guard);
+    page->spawn_errnum = watch_lockrun(guard);
+    if (!page->spawn_errnum)
+        page->spawn_errnum = tell_started(guard);
     if (!page->spawn_errnum)
         page->spawn_errnum =
             spawn_command(spawn_, &page->job, &page->exec_errnum);
@@ -407,9 +417,8 @@ void guardian_watch(struct guardian_page *page,
         _exit(0);
     leave(&guard);
     tree_set_job(tree, page->job);
-    guard.lockrun_fd = pidfd_open(lockrun, 0);
     /* It was opened while lockrun lived, if that lives now. */
-    if (getppid() != lockrun && guard.lockrun_fd >= 0) {
+    if (getppid() != lockrun) {
         close(guard.lockrun_fd);
         guard.lockrun_fd = -1;
     }

@@ -87,7 +87,8 @@ static int tell_why(const struct spawn *spawn, int errnum, size_t words_added,
 /* Kernels and settings that do not let a process be born in a cgroup. */
 static bool is_about_cgroup(int errnum)
 {
-    return errnum != EAGAIN && errnum != ENOMEM;
+    return errnum != EAGAIN && errnum != ENOMEM && errnum != EMFILE &&
+           errnum != ENFILE;
 }
 
 int job_start(struct job *job, const struct guardian_orders *orders,

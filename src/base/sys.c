@@ -35,43 +35,55 @@ static int64_t read_clock(clockid_t clock)
 #define FIRST_TIME_NAMESPACE 0xEFFFFFFAU
 
 /*
- * Offset of this process's time namespace, 0 where there are none. The file
- * tells it of the namespace that children will get; the two differ only in a
- * process that unshared its own and did not fork since.
+ * Offset of this process's time namespace, 0 where there are none; 0 or -errno.
+ * The file tells it of the namespace that children will get; the two differ
+ * only in a process that unshared its own and did not fork since.
  */
-static int64_t namespace_offset_ns(void)
+static int namespace_offset(int64_t *ns)
 {
     struct stat own;
     char text[256];
     char *monotonic;
     int64_t seconds;
     ssize_t size;
+    int errnum;
     int fd;
 
-    if (stat("/proc/self/ns/time", &own) || own.st_ino == FIRST_TIME_NAMESPACE)
+    *ns = 0;
+    if (stat("/proc/self/ns/time", &own))
+        return errno == ENOENT ? 0 : -errno;
+    if (own.st_ino == FIRST_TIME_NAMESPACE)
         return 0;
-    fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+    fd = TEMP_FAILURE_RETRY(
+        open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC));
     if (fd < 0)
-        return 0;
-    size = read(fd, text, sizeof(text) - 1);
+        return -errno;
+    size = TEMP_FAILURE_RETRY(read(fd, text, sizeof(text) - 1));
+    errnum = errno;
     close(fd);
     if (size < 0)
-        return 0;
+        return -errnum;
     text[size] = '\0';
     monotonic = strstr(text, "monotonic");
     if (!monotonic)
-        return 0;
+        return -EIO;
     /* Seconds, perhaps negative, and nanoseconds, never so. */
     seconds = strtoll(monotonic + strlen("monotonic"), &monotonic, 10);
-    return seconds * NS_PER_S + strtoll(monotonic, NULL, 10);
+    *ns = seconds * NS_PER_S + strtoll(monotonic, NULL, 10);
+    return 0;
+}
+
+static int learn_offset(struct hf_sys *sys)
+{
+    int err = sys->offset_is_known ? 0 : namespace_offset(&sys->offset_ns);
+
+    sys->offset_is_known = !err;
+    return err;
 }
 
 static struct hf_time real_steady(struct hf_sys *sys)
 {
-    if (!sys->offset_is_known) {
-        sys->offset_ns = namespace_offset_ns();
-        sys->offset_is_known = true;
-    }
+    (void)learn_offset(sys);
     return (struct hf_time){read_clock(CLOCK_MONOTONIC) - sys->offset_ns};
 }
 
@@ -131,11 +143,14 @@ static int real_boot_id(struct hf_sys *sys, uint8_t id[HF_BOOT_ID_SIZE])
     int errnum;
     int fd;
 
-    (void)sys;
-    fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    errnum = learn_offset(sys);
+    if (errnum)
+        return errnum;
+    fd = TEMP_FAILURE_RETRY(
+        open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     if (fd < 0)
         return -errno;
-    size = read(fd, text, sizeof(text) - 1);
+    size = TEMP_FAILURE_RETRY(read(fd, text, sizeof(text) - 1));
     errnum = errno;
     close(fd);
     if (size < 0)

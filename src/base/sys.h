@@ -34,7 +34,8 @@ struct hf_sys {
     struct hf_wall (*wall)(struct hf_sys *sys);
     /* True when the kernel says that the wall clock is synchronised. */
     bool (*wall_is_trusted)(struct hf_sys *sys);
-    /* This boot's random id; 0 or -errno. */
+    /* This boot's random id; 0 or -errno. It fails as well while that offset
+     * cannot be learned: a clock that is wrong by it must not pass for ours. */
     int (*boot_id)(struct hf_sys *sys, uint8_t id[HF_BOOT_ID_SIZE]);
     /* Fill with random bytes from the kernel; 0 or -errno. */
     int (*random)(struct hf_sys *sys, void *to, size_t bytes);
