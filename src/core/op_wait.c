@@ -164,6 +164,7 @@ static void judge_look(struct hf_op *op, const struct hf_acquire_seen *seen)
 {
     struct hf_acquire *acquire = &op->u.acquire;
     bool again;
+    bool moved;
 
     if (!seen->wait) {
         /* Our row went without a grant, yet the session stands. */
@@ -173,7 +174,14 @@ static void judge_look(struct hf_op *op, const struct hf_acquire_seen *seen)
     }
     again = seen->wait->changed != acquire->wait_revision;
     acquire->wait_revision = seen->wait->changed;
+    /* Those whom we knew ahead are gone: were they killed, so may be many more.
+     * That ends, for nobody comes to stand there. */
+    moved = op->txn.branch.held && acquire->ahead_count > 0;
     hf_queue_ahead(acquire, op->paths.wait, acquire->mode, seen->waits);
+    if (moved) {
+        hf_acquire_go(op);
+        return;
+    }
     if ((again || may_go(op, seen)) && ++acquire->retries <= RETRIES_MAX) {
         hf_acquire_go(op);
         return;

@@ -77,6 +77,58 @@ pass 3s
 c3 hears -> granted T3
 T1 < T3
 
+chapter a_crowd_of_dead_waiters_costs_one_look
+c1 open 60s -> done
+c2 open 60s -> done
+c3 open 60s -> done
+c4 open 60s -> done
+c5 open 60s -> done
+c6 open 60s -> done
+c7 open 60s -> done
+c8 open 60s -> done
+c9 open 60s -> done
+c10 open 60s -> done
+c11 open 60s -> done
+c12 open 60s -> done
+c13 open 60s -> done
+c14 open 60s -> done
+c15 open 60s -> done
+c16 open 60s -> done
+c1 acquire k -> granted T1
+c2 acquire k wait 50s -> waiting
+c3 acquire k wait 50s -> waiting
+c4 acquire k wait 50s -> waiting
+c5 acquire k wait 50s -> waiting
+c6 acquire k wait 50s -> waiting
+c7 acquire k wait 50s -> waiting
+c8 acquire k wait 50s -> waiting
+c9 acquire k wait 50s -> waiting
+c10 acquire k wait 50s -> waiting
+c11 acquire k wait 50s -> waiting
+c12 acquire k wait 50s -> waiting
+c13 acquire k wait 50s -> waiting
+c14 acquire k wait 50s -> waiting
+c15 acquire k wait 50s -> waiting
+c16 acquire k wait 50s -> waiting
+c2 dies
+c3 dies
+c4 dies
+c5 dies
+c6 dies
+c7 dies
+c8 dies
+c9 dies
+c10 dies
+c11 dies
+c12 dies
+c13 dies
+c14 dies
+c15 dies
+c1 dies
+pass 5s
+c16 hears -> granted T16
+T1 < T16
+
 chapter a_dead_holder_is_replaced_by_the_waiter
 c1 open 60s -> done
 c2 open 60s -> done
