@@ -129,8 +129,8 @@ held_to_the_tables() {
         wait_for grep -q '^2$' "$T/old.out"
         [ "$(offer 21 new)" = accept ]
         before=$(my t -e 'SELECT n FROM stock')
-        echo "CALL fence_guard('shop/prod/nightly', '20', 'old');
-            UPDATE stock SET n = -1; COMMIT;" >&9
+        # In one line: behind the first that fails nobody reads any more.
+        echo "CALL fence_guard('shop/prod/nightly', '20', 'old'); UPDATE stock SET n = -1; COMMIT;" >&9
         exec 9>&-
         ! wait $old
         grep -q 'stale token' "$T/old.out"
