@@ -437,6 +437,8 @@ enum hf_err hf_sqlite_walk_next(struct hf_sqlite *sq, bool *found,
     cell->key_size = (size_t)sqlite3_column_bytes(statement, 1);
     if (!cell->key)
         return fail(sq, SQLITE_NOMEM, error);
+    if (!hf_sqlite_is_key(cell->key, cell->key_size))
+        return fail(sq, SQLITE_CORRUPT, error);
     return read_cell(sq, statement, cell, error);
 }
 

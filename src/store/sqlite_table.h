@@ -33,6 +33,27 @@ struct hf_sqlite_key {
     uint8_t bytes[HF_SQLITE_KEY_MAX];
 };
 
+/* A row's sum proves no more than that somebody could reckon it: a key must be
+ * of a size that a key of its kind can have. */
+static inline bool hf_sqlite_is_key(const uint8_t *key, size_t size)
+{
+    enum { LEASE_SIZE = 1 + sizeof(hf_lease_id) };
+
+    switch ((enum hf_sqlite_kind)key[0]) {
+    case HF_SQLITE_RECORD:
+        return size > 1 && size <= 1 + HF_STORE_KEY_BYTES_MAX;
+    case HF_SQLITE_ATTACHED:
+        return size > LEASE_SIZE && size <= LEASE_SIZE + HF_STORE_KEY_BYTES_MAX;
+    case HF_SQLITE_LEASE:
+        return size == LEASE_SIZE;
+    case HF_SQLITE_WATCH:
+        return size > 3 && size <= HF_SQLITE_KEY_MAX;
+    case HF_SQLITE_META:
+        return size == 1;
+    }
+    return false;
+}
+
 /* Bytes are SQLite's, valid until the statement's next use, or copied. */
 struct hf_sqlite_cell {
     const uint8_t *key;

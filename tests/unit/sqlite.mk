@@ -11,6 +11,7 @@ sqlite_programs = \
 	tests/unit/test_sqlite_mark \
 	tests/unit/test_sqlite_place \
 	tests/unit/test_sqlite_proof \
+	tests/unit/test_sqlite_rows \
 	tests/unit/test_sqlite_users \
 	tests/unit/test_sqlite_wake
 check_PROGRAMS += $(sqlite_programs)
@@ -32,6 +33,7 @@ tests_unit_test_sqlite_loss_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_mark_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_place_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_proof_LDADD = $(HF_LAB_LIBS)
+tests_unit_test_sqlite_rows_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_users_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_wake_LDADD = $(HF_LAB_LIBS)
 tests_unit_test_sqlite_fail_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
