@@ -22,7 +22,8 @@ static int64_t wanted_ms(const struct run *run)
     const struct lockrun_options *options = run->options;
     int64_t longest = hf_session_rules(run->session)->wait_max_ms;
 
-    if (options->is_try)
+    /* Its time was over when the holder's end was waited for. */
+    if (options->is_try || run->has_seen_dying)
         return 0;
     if (options->wait.is_given && options->wait.span.ns != INT64_MAX)
         return hf_span_to_ms_up(options->wait.span);
@@ -74,7 +75,7 @@ static int ask_for_key(struct run *run)
         return run_fail(run, &error);
     memcpy(want.key, run->key, sizeof(want.key));
     want.wait_ms = wanted_ms(run);
-    if (run->options->watches &&
+    if (run->options->watches && !run->watch.transport &&
         watch_start(&run->watch, run->sys, &run->store, &error))
         return run_fail(run, &error);
     say_step(&run->say, "class %s, key %s", rules->name, run->key);

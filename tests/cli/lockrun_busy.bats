@@ -199,3 +199,26 @@ teardown() { lockrun_teardown; }
     [[ $output == *'exclusive'* ]]
     [ ! -e ran ]
 }
+
+queued() { [ "$(lockctl queue --json t/n/k | grep -o '"place":' | wc -l)" = "$1" ]; }
+@test "a wait that is over while a killed holder ends is over: it does not begin anew" {
+    begins --grace 10s -- sh -c 'trap "" TERM; : >up; until [ -e end ]; do sleep 0.02; done'
+    holder=$started
+    appears up
+    begins -w 1h -- sleep 300
+    first=$started
+    within 20 queued 1
+    begins -w 6s -- touch ran
+    second=$started
+    within 20 queued 2
+    kill -9 "$holder"
+    # Its time runs out, and it waits for the holder's end, for half a second.
+    within 20 queued 1
+    : >end
+    within 3 gone "$second"
+    ended "$second"
+    [ "$status" = 75 ]
+    [ ! -e ran ]
+    kill "$first"
+    ended "$first"
+}
