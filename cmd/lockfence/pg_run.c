@@ -41,9 +41,46 @@ static enum hf_err set_options(const struct hf_fence_claim *claim,
     return err;
 }
 
-/* Does a pooler let the token through, and is it current? */
+/* The keys of the tables that are guarded, if none of them is $1. The catalogs
+ * are everybody's to read, which holdfast.guarded is not. */
+static const char other_keys_sql[] =
+    "SELECT string_agg(g.key, ', ' ORDER BY g.key) "
+    "FROM (SELECT DISTINCT split_part(encode(t.tgargs, 'escape'), '\\000', 1) "
+    "AS key FROM pg_catalog.pg_trigger t "
+    "JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid "
+    "WHERE p.pronamespace = 'holdfast'::regnamespace "
+    "AND p.proname = 'guard_table') g HAVING NOT bool_or(g.key = $1::text)";
+
+/*
+ * Are there guarded tables, and all of them under other keys? Then the token is
+ * refused wherever it is looked at: better told here than by the statements,
+ * which psql goes on after, and ends with 0. (A database without any guarded
+ * table may be one whose functions call holdfast.guard.)
+ */
+static enum hf_err look_at_keys(const struct lockfence_run *run,
+                                struct hf_pg *pg,
+                                const struct hf_fence_claim *claim)
+{
+    const char *const parameters[] = {claim->key};
+    struct hf_pg_rows rows = {0};
+    enum hf_err err =
+        hf_pg_ask(pg, other_keys_sql, 1, parameters, &rows, run->error);
+
+    if (!err && claim->key[0] && rows.count > 0)
+        err = hf_error_set(run->error, HF_ERR_OTHER_KEY,
+                           "no table of this database is guarded under %s; "
+                           "there are tables guarded under %.300s: give "
+                           "lockrun that --key, or guard a table by lockfence "
+                           "pg init (--no-check leaves this out)",
+                           claim->key, hf_pg_value(&rows, 0, 0));
+    hf_pg_rows_clear(&rows);
+    return err;
+}
+
+/* Does a pooler let the token through, is it current, and, before the command
+ * starts, does its key fit? */
 static enum hf_err look(const struct lockfence_run *run,
-                        const struct hf_fence_claim *claim)
+                        const struct hf_fence_claim *claim, bool is_before)
 {
     char token[HF_TOKEN_TEXT_SIZE];
     const char *const parameters[] = {claim->key, token, claim->grant};
@@ -75,6 +112,8 @@ static enum hf_err look(const struct lockfence_run *run,
                            "holdfast.guard first in the transaction), which "
                            "work through it");
     hf_pg_rows_clear(&rows);
+    if (!err && is_before)
+        err = look_at_keys(run, pg, claim);
     hf_pg_close(pg);
     return err;
 }
@@ -153,7 +192,7 @@ static enum hf_err run_it(const struct lockfence_run *run, int *status,
 static enum hf_err look_back(const struct lockfence_run *run,
                              const struct hf_fence_claim *claim, int status)
 {
-    enum hf_err err = look(run, claim);
+    enum hf_err err = look(run, claim, false);
 
     if (!err)
         return HF_ERR_OK;
@@ -182,7 +221,7 @@ enum hf_err command_pg_run(const struct lockfence_run *run)
     if (!err)
         err = set_options(&claim, run->error);
     if (!err && !run->options->pg.no_check)
-        err = look(run, &claim);
+        err = look(run, &claim, true);
     if (err)
         return err;
     if (run_it(run, &status, &is_cut)) {

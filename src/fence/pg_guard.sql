@@ -262,7 +262,9 @@ BEGIN
                     'a pooler may drop the options of a connection.';
     ELSIF k <> '' AND k <> key THEN
         RAISE 'holdfast: the table is guarded under key %, and this token is '
-            'for key %', key, k USING ERRCODE = 'LK006';
+            'for key %', key, k
+            USING ERRCODE = 'LK006',
+                HINT = format('Give lockrun --key=%s.', key);
     ELSIF t !~ '^[1-9][0-9]{0,18}$' OR (length(t) = 19
         AND t COLLATE "C" > '9223372036854775807') THEN
         RAISE 'holdfast: "%" is not a token', left(t, 40)

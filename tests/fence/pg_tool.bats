@@ -70,6 +70,29 @@ S
     [ "$(rows)" = '1|old' ]
 }
 
+@test "a key that guards no table is told before the command starts: 85" {
+    printf '%s\n' "INSERT INTO t VALUES (1, 'a');" >"$T/job.sql"
+    LOCK_KEY=t/n/misspelt expect 85 lockfence pg run -- psql -q -f "$T/job.sql"
+    one_line
+    contains 'no table of this database is guarded under t/n/misspelt'
+    contains 'guarded under t/n/k:'
+    # For a role that may not see holdfast.guarded, too.
+    sql -c "DO \$\$ BEGIN CREATE ROLE plain LOGIN;
+        EXCEPTION WHEN duplicate_object THEN END \$\$" -c 'GRANT ALL ON t TO plain'
+    PGUSER=plain LOCK_KEY=t/n/misspelt expect 85 lockfence pg run -- touch "$T/ran"
+    PGUSER=plain expect 0 lockfence pg run -- psql -q -f "$T/job.sql"
+    # Left to itself psql goes on, and its 0 says nothing: the table refuses.
+    LOCK_KEY=t/n/misspelt expect 0 lockfence pg run --no-check -- \
+        psql -q -f "$T/job.sql"
+    contains 'the table is guarded under key t/n/k, and this token is for key t/n/misspelt'
+    contains 'Give lockrun --key=t/n/k.'
+    [ ! -e "$T/ran" ]
+    [ "$(rows)" = '1|a' ]
+    # Where no table is guarded it is the command that looks at the key.
+    sql -c "SELECT holdfast.detach('t')"
+    LOCK_KEY=t/n/other expect 0 lockfence pg run -- psql -q -c 'SELECT 1'
+}
+
 @test "the command's own status passes, and what cannot be run is told" {
     expect 3 lockfence pg run -- sh -c 'exit 3'
     expect 75 lockfence pg run -- sh -c 'exit 75'
