@@ -255,7 +255,10 @@ static void judge_refused(struct pause_kit *kit, const char *id,
         if (!result->is_over_time)
             snprintf(found->why + strlen(found->why),
                      sizeof(found->why) - strlen(found->why),
-                     " (is that a refusal? --refused-status, --refused-text)");
+                     kit->verify
+                         ? " (is that a refusal? --refused-status, "
+                           "--refused-text)"
+                         : " (is that a refusal? --verify LINE finds it out)");
     }
 }
 

@@ -97,7 +97,9 @@ enum pause_verdict pause_report_verdict(const struct pause_report *report)
     if (report->broken[0] || first_of(report, UNCLEAR) != PAUSE_TRIAL_COUNT ||
         !is_whole(report))
         return PAUSE_INCONCLUSIVE;
-    return PAUSE_FENCED;
+    /* A line that looks, writes, and tells by its status what it saw refuses
+     * as well as a fence does, as long as nobody looks at the resource. */
+    return report->verify_line ? PAUSE_FENCED : PAUSE_INCONCLUSIVE;
 }
 
 static const char *const verdict_words[] = {
@@ -140,8 +142,15 @@ void pause_report_sentence(const struct pause_report *report,
         if (unclear != PAUSE_TRIAL_COUNT) {
             why = report->found[unclear].why;
             hf_buf_printf(out, "%s: ", trials[unclear].what);
+        } else if (report->broken[0]) {
+            why = report->broken;
+        } else if (!is_whole(report)) {
+            why = "not all was tried";
         } else {
-            why = report->broken[0] ? report->broken : "not all was tried";
+            why = "every stale write was refused as the write line itself "
+                  "tells it, which one that looks and then writes does too: "
+                  "--verify LINE, which prints what the resource holds, "
+                  "settles it";
         }
         hf_escape_add(out, why, strlen(why));
         break;

@@ -12,7 +12,7 @@ setup_file() {
 
     T file --write "$write | lockfence file write $T/file" \
         --verify "cat $T/file" --junit "$T/file.xml"
-    T strict --strict --quiet \
+    T strict --strict --quiet --points 0 --verify "cat $T/strict" \
         --write "$write | lockfence file write --strict $T/strict"
     T json --json --points 0 --key t/n/k \
         --write "$write | lockfence file write $T/json.file" \
@@ -32,6 +32,11 @@ setup_file() {
     # P07: asks whether the lock is still held, and then writes.
     T asks --verify "cat $T/asks" --write \
         "lockfence held || exit 80; $write >$T/asks"
+    # The same, with nobody to look at the resource; and a fence so.
+    T trusted --refused-status 1 --junit "$T/trusted.xml" --write \
+        "lockfence held && $write >$T/trusted"
+    T hinted --write "lockfence held && $write >$T/hinted"
+    T unseen --write "$write | lockfence file write $T/unseen"
     # Compares as text.
     T text --verify "cut -d' ' -f2 $T/text" --write \
         "m=; [ ! -e $T/text ] || read m x <$T/text
@@ -39,9 +44,9 @@ setup_file() {
     # Says nothing by its status, or something of its own.
     T silent --verify "cat $T/silent" --write \
         "$write | lockfence file write $T/silent || true"
-    T own --refused-status 9 --write \
+    T own --refused-status 9 --points 0 --verify "cat $T/own" --write \
         "$write | lockfence file write $T/own 2>/dev/null || exit 9"
-    T words --refused-text 'is stale' --points 0 --write \
+    T words --refused-text 'is stale' --points 0 --verify "cat $T/words" --write \
         "$write | lockfence file write $T/words || exit 1"
     T unsaid --points 4 --verify "cat $T/unsaid" --write \
         "$write | lockfence file write $T/unsaid 2>/dev/null || exit 1"
@@ -69,7 +74,7 @@ teardown_file() { rm -rf "$T"; }
 @test "one write per grant is FENCED in the strict mode, and told apart" {
     came_out strict 0
     trial 'right refused holder one writes again'
-    contains 'needs --verify'
+    contains '--points=0'
     [ ! -s "$T/strict.err" ]
 }
 
@@ -99,6 +104,17 @@ teardown_file() { rm -rf "$T"; }
 @test "P07: asking the lock and then writing is NOT FENCED" {
     came_out asks 1
     trial 'HOLE taken a writer stopped on its way'
+}
+
+@test "without --verify nothing is FENCED, for the write line is no witness" {
+    came_out trusted 2
+    trial 'right refused a part of that job'
+    contains 'INCONCLUSIVE: every stale write was refused as the write line itself tells it'
+    contains '--verify LINE'
+    came_out unseen 2
+    contains 'needs --verify'
+    came_out hinted 2
+    contains 'is that a refusal? --verify LINE'
 }
 
 @test "P05: tokens that are compared as text are NOT FENCED" {
@@ -147,6 +163,7 @@ def suite(name):
     return kinds
 assert suite("file") <= {"skipped"}, suite("file")
 assert "failure" in suite("unguarded")
+assert "error" in suite("trusted") and "failure" not in suite("trusted")
 assert "error" in suite("broken") and "failure" not in suite("broken")
 END
 }
