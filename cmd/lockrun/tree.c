@@ -95,7 +95,8 @@ static void take_told(struct tree *tree)
 
     if (!tree->told)
         return;
-    (void)waitid(P_PID, (id_t)tree->told, &info, WEXITED | WNOHANG);
+    (void)TEMP_FAILURE_RETRY(
+        waitid(P_PID, (id_t)tree->told, &info, WEXITED | WNOHANG));
     pids_remove(&tree->strangers, tree->told);
     if (tree->told == tree->job)
         tree_forget_job(tree);
@@ -104,19 +105,25 @@ static void take_told(struct tree *tree)
     tree->told = 0;
 }
 
+static int wait_for_any(siginfo_t *info, int flags)
+{
+    return (int)TEMP_FAILURE_RETRY(waitid(P_ALL, 0, info, flags));
+}
+
 bool tree_next_change(struct tree *tree, struct tree_change *change)
 {
     siginfo_t info = {.si_pid = 0};
 
     take_told(tree);
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT)) {
-        tree->has_children = false;
+    if (wait_for_any(&info, WEXITED | WNOHANG | WNOWAIT)) {
+        /* Anything else says nothing about them. */
+        tree->has_children = errno != ECHILD;
         return false;
     }
     tree->has_children = true;
     if (info.si_pid != 0)
         tree->told = info.si_pid;
-    else if (waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG) ||
+    else if (wait_for_any(&info, WSTOPPED | WCONTINUED | WNOHANG) ||
              info.si_pid == 0)
         return false;
     tell(&info, change);

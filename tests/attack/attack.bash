@@ -8,7 +8,7 @@ attack_setup() {
     command -v strace >/dev/null || skip 'needs strace'
     lockrun_setup
     strace -o "$D/trace" true 2>/dev/null || skip 'strace may trace nothing here'
-    follow= waits= must_succeed= left_out= is_seen=
+    follow= waits= must_succeed= left_out= is_seen= by=()
     tokens=$D/tokens
     : >"$tokens"
     # Each run of the job leaves its token; nothing else is written by it.
@@ -42,7 +42,7 @@ judge() { # runs-before
     [ -n "$hit_job" ] || judge_end "$ran" || return
     within 5 none_runs "$D/" || broken "left: $(running "$D/")" || return
     highest=$(sort -n "$tokens" | tail -n 1)
-    lockrun -w 60 --key t/n/k -- "${work[@]}" 2>"$D/err" ||
+    "${by[@]}" lockrun -w 60 --key t/n/k -- "${work[@]}" 2>"$D/err" ||
         broken 'the next one did not get the key' || return
     [ "$(tail -n 1 "$tokens")" -gt "$highest" ] ||
         broken 'the token did not rise'
@@ -81,7 +81,7 @@ queues_or_ends() {
 # from the FIRST on, until a run has none left that could. With $follow=-f, the
 # nth of each process: lockrun, its guardian and the job. With $waits, while
 # another holds the key and then lets go. With $must_succeed nothing may come of
-# it, not a word.
+# it, not a word. ${by[@]} is what it all runs under.
 any() {
     local name=$1 errno=$2 first=1 n before
     shift 2
@@ -92,7 +92,7 @@ any() {
         before=$(wc -l <"$tokens")
         status=0
         [ -z "$waits" ] || holds holder t/n/k
-        timeout -k 5 40 strace $follow -o "$D/trace" \
+        "${by[@]}" timeout -k 5 40 strace $follow -o "$D/trace" \
             -e "trace=$name${follow:+,execve}" \
             -e "inject=$name:error=$errno:when=$n" "$@" \
             >"$D/out" 2>"$D/err" </dev/null &
@@ -118,7 +118,7 @@ any() {
 # those in $left_out; there are many.
 each() {
     local name words word count=0 is_seen=yes
-    strace $follow -o "$D/all" "${@:2}" >/dev/null 2>&1
+    "${by[@]}" strace $follow -o "$D/all" "${@:2}" >/dev/null 2>&1
     while read -r name words; do
         case $name in '' | '#'*) continue ;; esac
         [ "${words%% *}" != - ] || continue
