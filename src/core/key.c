@@ -238,6 +238,29 @@ static enum hf_err fill_word(struct filling *f, const char *word, size_t size,
     return unknown_word(error, word, size);
 }
 
+/* What a template gave is no key: why? When only parts are missing, which. */
+static enum hf_err judge_filled(const char *template, const char *filled,
+                                struct hf_error *error)
+{
+    enum hf_err err = hf_key_check(filled, error);
+    const char *slash = strchr(filled, '/');
+    const char *home = slash ? "local" : HF_KEY_DEFAULT_HOME;
+    char whole[HF_KEY_SIZE];
+    struct hf_error ignored;
+
+    if (!err)
+        return err;
+    snprintf(whole, sizeof(whole), "%s/%s", home, filled);
+    if ((slash && strchr(slash + 1, '/')) || hf_key_check(whole, &ignored))
+        return error ? hf_error_wrap(error, "key template \"%.100s\"", template)
+                     : err;
+    return hf_error_set(error, err,
+                        "key template \"%.100s\" has %s; it needs three, "
+                        "tenant/namespace/name, such as %s/%.100s",
+                        template, slash ? "two parts" : "one part", home,
+                        template);
+}
+
 enum hf_err hf_key_expand(const char *template,
                           const struct hf_key_words *words,
                           char key[HF_KEY_SIZE], struct hf_error *error)
@@ -277,12 +300,10 @@ enum hf_err hf_key_expand(const char *template,
         memcpy(filled + f.size, hash, sizeof(hash));
     }
     {
-        enum hf_err err = hf_key_check(filled, error);
+        enum hf_err err = judge_filled(template, filled, error);
 
         if (err)
-            return error ? hf_error_wrap(error, "key template \"%.100s\"",
-                                         template)
-                         : err;
+            return err;
     }
     memcpy(key, filled, strlen(filled) + 1);
     return HF_ERR_OK;

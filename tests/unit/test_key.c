@@ -142,6 +142,27 @@ static void long_paths_differ_still(void **state)
     assert_string_not_equal(first, second);
 }
 
+static void a_short_template_is_told_what_it_lacks(void **state)
+{
+    struct hf_error error;
+
+    (void)state;
+    assert_int_equal(hf_key_check_template("foo", &error), HF_ERR_USAGE);
+    assert_string_equal(error.text,
+                        "key template \"foo\" has one part; it needs three, "
+                        "tenant/namespace/name, such as local/default/foo");
+    assert_int_equal(hf_key_check_template("foo/{user}", &error), HF_ERR_USAGE);
+    assert_string_equal(error.text,
+                        "key template \"foo/{user}\" has two parts; it needs "
+                        "three, tenant/namespace/name, such as "
+                        "local/foo/{user}");
+    /* It has more wrong with it than that. */
+    assert_int_equal(hf_key_check_template("foo/", &error), HF_ERR_USAGE);
+    assert_non_null(strstr(error.text, "empty segment at byte 5"));
+    assert_int_equal(hf_key_check_template("", &error), HF_ERR_USAGE);
+    assert_non_null(strstr(error.text, "empty segment at byte 1"));
+}
+
 static void a_bad_template_is_refused(void **state)
 {
     struct hf_error error;
@@ -167,6 +188,7 @@ int main(void)
         cmocka_unit_test(a_name_without_slash_gets_a_home),
         cmocka_unit_test(a_command_path_becomes_a_key),
         cmocka_unit_test(long_paths_differ_still),
+        cmocka_unit_test(a_short_template_is_told_what_it_lacks),
         cmocka_unit_test(a_bad_template_is_refused),
     };
 
