@@ -14,7 +14,7 @@
 #include "cmd/lockctl/table.h"
 
 /* As wide as the longest cause. */
-enum { CAUSE_WIDTH = 20 };
+enum { CAUSE_WIDTH = 21 };
 /* How often the reader is looked after. */
 enum { LOOK_MS = 500 };
 
@@ -32,7 +32,7 @@ static const char *cause_of(enum hf_notice_kind kind)
     case HF_NOTICE_LEFT:
         return "gave up waiting";
     case HF_NOTICE_WAIT_ENDED:
-        return "waiter's lease ended";
+        return "waiter lapsed or died";
     case HF_NOTICE_GRANTED:
         return "granted";
     case HF_NOTICE_HANDED_OVER:
@@ -40,7 +40,7 @@ static const char *cause_of(enum hf_notice_kind kind)
     case HF_NOTICE_RELEASED:
         return "released";
     case HF_NOTICE_ENDED:
-        return "ended with its lease";
+        return "ended: lapsed or died";
     case HF_NOTICE_OUTDATED:
         return "ended by a new epoch";
     case HF_NOTICE_KEPT:

@@ -55,6 +55,17 @@ changes_are() { [ "$(changes)" = "watching $* " ]; }
     within 15 changes_are granted ended granted released
 }
 
+@test "in words, it is not said that a lease ran out where a job may have died" {
+    watches
+    holds a t/n/k
+    kill -9 "$started"
+    within 10 gone "$started"
+    kill -9 "$job" 2>/dev/null || :
+    within 10 gone "$job"
+    within 15 lockrun --key t/n/k -- true
+    within 15 says 'ended: lapsed or died  t/n/k  pid' cat "$D/seen"
+}
+
 @test "a waiter that died is told" {
     watches --json
     holds a t/n/k
