@@ -21,6 +21,10 @@ static const char *const relations[] = {
     [HF_FLOOR] = "is kept by --hold-min after",
 };
 
+#define NS_PER_S INT64_C(1000000000)
+/* How far the two clocks may be apart before one counts as set. */
+#define SLEW_NS NS_PER_S
+
 uint64_t busy_pid_namespace(void)
 {
     struct stat about;
@@ -29,24 +33,25 @@ uint64_t busy_pid_namespace(void)
 }
 
 /*
- * The date is counted back from now by the steady clock, so that one that was
- * set meanwhile does not tell of a grant in the future.
+ * The date is that of the record, as in every list, unless the clock was set
+ * meanwhile: then it is counted back from now by the steady clock, so that no
+ * grant is told of that is in the future. Both are cut to whole seconds.
  */
 static void add_since(const struct hf_holder *who, struct hf_sys *sys,
                       struct hf_buf *to)
 {
     struct hf_time since = {hf_span_ms(who->since_steady_ms).ns};
     struct hf_span ago = hf_time_since(sys->steady(sys), since);
-    struct hf_wall date = sys->wall(sys);
+    struct hf_wall date = {hf_span_ms(who->since_wall_ms).ns};
+    struct hf_wall counted = {hf_sum_ns(sys->wall(sys).ns, -ago.ns)};
 
     if (who->since_steady_ms <= 0 || ago.ns < 0) {
-        date.ns = hf_span_ms(who->since_wall_ms).ns;
         (void)hf_buf_printf(to, " since %s", hf_utc_print(date, 0).text);
         return;
     }
-    /* Whole seconds: what a person can use. */
-    ago.ns -= ago.ns % INT64_C(1000000000);
-    date.ns = hf_sum_ns(date.ns, -ago.ns);
+    if (counted.ns - date.ns > SLEW_NS || date.ns - counted.ns > SLEW_NS)
+        date = counted;
+    ago.ns -= ago.ns % NS_PER_S;
     (void)hf_buf_printf(to, " since %s (%s ago)", hf_utc_print(date, 0).text,
                         hf_duration_print(ago).text);
 }

@@ -140,28 +140,31 @@ static int tell_busy(struct run *run)
     const struct lockrun_options *options = run->options;
     struct hf_hold_info *holder = busy->info_count > 0 ? &busy->infos[0] : NULL;
     struct hf_buf text;
+    const char *what;
 
     if (outer_hold(run))
         return nested_end(run, outer_hold(run));
-    hf_buf_init(&text, BUSY_BYTES_MAX);
+    hf_buf_init(&text, HF_KEY_SIZE + BUSY_BYTES_MAX);
     run->cause = hf_err_name(HF_ERR_BUSY);
+    (void)hf_buf_printf(&text, "%s ", run->key);
     if (holder && (!options->skips || options->on_busy)) {
         busy_look(&run->store, run->key, run->sys, holder);
         busy_describe(holder, run->sys, &text);
+    } else {
+        (void)hf_buf_add_str(&text, "is taken");
     }
     if (busy->waiting > 0)
         (void)hf_buf_printf(&text, "; place %llu in the queue",
                             (unsigned long long)busy->place);
+    what = text.data ? text.data : run->key;
     if (options->skips)
         say_step(&run->say, "%s is taken", run->key);
     else
-        say(&run->say, "%s %s; lockctl%s%s show %s tells more", run->key,
-            text.data ? text.data : "is taken",
+        say(&run->say, "%s; lockctl%s%s show %s tells more", what,
             options->store ? " --store=" : "",
             options->store ? options->store : "", run->key);
     run_event_busy(run, EVENT_BUSY, holder);
-    hooks_busy(run, holder, text.data ? text.data : "is taken",
-               busy_status(options));
+    hooks_busy(run, holder, what, busy_status(options));
     hf_buf_clear(&text);
     return busy_status(options);
 }

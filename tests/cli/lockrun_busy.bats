@@ -20,6 +20,20 @@ teardown() { lockrun_teardown; }
     ends a "$started"
 }
 
+@test "one grant has one time, whichever part of a second it is asked in" {
+    holds a t/n/k
+    since=$(lockctl show --json t/n/k | sed -n 's/.*"since":"\([^"]*\)".*/\1/p' | head -n 1)
+    [ -n "$since" ]
+    for i in {1..10}; do
+        runs "${L[@]}" -n --on-busy 'echo $LOCK_HOLDER_SINCE "$LOCK_REASON" >told' -- true
+        [[ $output == *" since $since ("* ]] || { echo "$since: $output"; false; }
+        within 10 grep -q "^$since t/n/k is held by .* since $since (" told
+        rm told
+        sleep 0.1
+    done
+    ends a "$started"
+}
+
 @test "the command that the line names is one that works" {
     holds a t/n/k
     runs lockrun "--store=$HOLDFAST_STORE" -n --key t/n/k -- true

@@ -41,7 +41,7 @@ value() { sed -n "s/^$2=//p" "$1"; }
     [[ $(value busy LOCK_HOLDER_PROGRAM) == */*sh ]]
     [ "$(value busy LOCK_HOLDER_NOTE)" = 'nightly work' ]
     [[ $(value busy LOCK_HOLDER_SINCE) =~ ^20[0-9-]{8}T[0-9:]{8}Z$ ]]
-    [[ $(value busy LOCK_REASON) == 'is held by '*"(pid $started,"* ]]
+    [[ $(value busy LOCK_REASON) == 't/n/k is held by '*"(pid $started,"* ]]
     # Nothing is held, so no token is told.
     ! grep -Eq '^LOCK_(TOKEN|SESSION|STATE|EPOCH|REVISION)=' busy
     runs "${L[@]}" -w 0.2 --skip --on-busy 'sh tells skip' -- touch ran
@@ -228,9 +228,9 @@ END
     runs "${L[@]}" --on-busy 'mail root' --on-doubt 'a
 b' --on-lost c --dry-run -- true
     [ "$status" = 0 ]
-    [ "${lines[6]}" = 'on-busy  mail root' ]
-    [ "${lines[7]}" = 'on-doubt a\nb' ]
-    [ "${lines[8]}" = 'on-lost  c' ]
+    [ "${lines[7]}" = 'on-busy  mail root' ]
+    [ "${lines[8]}" = 'on-doubt a\nb' ]
+    [ "${lines[9]}" = 'on-lost  c' ]
     [ "$(LOCK_STATUS=mine LOCK_EVENT=mine lockrun --key t/n/k -- sh -c 'echo $LOCK_STATUS $LOCK_EVENT')" = 'mine mine' ]
     runs "${L[@]}" --on-lost '' -- touch ran
     [ "$status" = 64 ]
