@@ -37,6 +37,7 @@ static void add_command(const struct lockrun_options *options,
         (void)hf_buf_add_str(out, "'");
     }
     (void)hf_buf_add_str(out, "\n");
+    add_line("note    ", options->note, out);
     add_line("on-busy ", options->on_busy, out);
     add_line("on-doubt", options->on_doubt, out);
     add_line("on-lost ", options->on_lost, out);
@@ -62,6 +63,42 @@ static void add_class(const struct lockrun_options *options,
                         hf_duration_print(grace).text);
 }
 
+static void add_span(const char *name, struct hf_span span, const char *more,
+                     struct hf_buf *out)
+{
+    (void)hf_buf_printf(out, "%s %s%s\n", name, hf_duration_print(span).text,
+                        more);
+}
+
+/* How long it would wait, run and keep the key. */
+static void add_times(const struct lockrun_options *options,
+                      const struct hf_class *class, struct hf_buf *out)
+{
+    bool is_bounded =
+        options->wait.is_given && options->wait.span.ns != INT64_MAX;
+    bool is_long = options->wait.is_given || options->watches;
+    struct hf_span wait =
+        is_bounded
+            ? options->wait.span
+            : hf_span_ms(is_long ? class->wait_max_ms : class->wait_default_ms);
+
+    if (options->is_try || wait.ns == 0)
+        (void)hf_buf_add_str(out, "wait     no\n");
+    else
+        add_span("wait    ", wait,
+                 is_bounded ? ""
+                 : is_long  ? ", the longest that the class allows"
+                            : ", as the class says",
+                 out);
+    if (options->max_run.is_given)
+        add_span("max-run ", options->max_run.span, "", out);
+    else if (class->hold_max_ms > 0)
+        add_span("max-run ", hf_span_ms(class->hold_max_ms),
+                 ", as the class says", out);
+    if (options->hold_min.is_given)
+        add_span("hold-min", options->hold_min.span, "", out);
+}
+
 /* Who holds the key, or that it is free. */
 static enum hf_err add_holder(struct hf_transport *transport, const char *key,
                               struct hf_sys *sys, struct hf_buf *out,
@@ -80,6 +117,8 @@ static enum hf_err add_holder(struct hf_transport *transport, const char *key,
         if (show.info_count > 0)
             busy_describe(&show.infos[0], sys, &text);
         (void)hf_buf_add_str(out, "now      ");
+        if (show.info_count > 0)
+            (void)hf_buf_add_str(out, "the key ");
         add_escaped(out, text.data ? text.data : "free");
         (void)hf_buf_add_str(out, "\n");
         hf_buf_clear(&text);
@@ -106,6 +145,7 @@ static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
         err = naming_key(options, program, &describe.rules, key, error);
     if (!err) {
         add_class(options, &describe.rules, out);
+        add_times(options, &describe.rules, out);
         (void)hf_buf_printf(out, "key      %s\nstore    ", key);
         add_escaped(out, hf_local_place(transport));
         if (options->store_from)

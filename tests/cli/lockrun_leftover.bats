@@ -220,5 +220,5 @@ lapses() {
     [ ! -e ran ]
     runs "${L[@]}" --leftover kill --dry-run -- touch ran
     [ "$status" = 0 ]
-    [ "${lines[6]}" = 'leftover kill' ]
+    [ "${lines[7]}" = 'leftover kill' ]
 }

@@ -188,19 +188,39 @@ refused() {
     [ "$status" = 0 ]
     [[ ${lines[0]} == 'class    batch' ]]
     [[ ${lines[1]} == 'ttl      30s, renewed every 10s, grace 7.5s' ]]
-    [[ ${lines[2]} == 'key      t/n/k' ]]
-    [[ ${lines[3]} == "store    $HOLDFAST_STORE, named by HOLDFAST_STORE" ]]
-    [[ ${lines[4]} == 'now      free' ]]
-    [[ ${lines[5]} == "command  "*"/touch 'ran' 'a b'" ]]
+    [[ ${lines[2]} == 'wait     no' ]]
+    [[ ${lines[3]} == 'key      t/n/k' ]]
+    [[ ${lines[4]} == "store    $HOLDFAST_STORE, named by HOLDFAST_STORE" ]]
+    [[ ${lines[5]} == 'now      free' ]]
+    [[ ${lines[6]} == "command  "*"/touch 'ran' 'a b'" ]]
+    [ "${#lines[@]}" = 7 ]
     [ ! -e ran ]
     [ -z "$(ls "$D/store")" ]
+}
+
+@test "--dry-run tells how long would be waited, run and kept, and the note" {
+    run lockrun --key t/n/k -w 90 --max-run 2h --hold-min 5s --note 'a b' --dry-run -- true
+    [ "$status" = 0 ]
+    [[ ${lines[2]} == 'wait     1m30s' ]]
+    [[ ${lines[3]} == 'max-run  2h' ]]
+    [[ ${lines[4]} == 'hold-min 5s' ]]
+    [[ ${lines[-1]} == 'note     a b' ]]
+    run lockrun --key t/n/k -w forever --dry-run -- true
+    [[ ${lines[2]} == 'wait     1d, the longest that the class allows' ]]
+    mkdir classes
+    echo '{wait: {default: 7s, max: 9s}, hold_max: 8h}' >classes/jobs.yaml
+    HOLDFAST_CLASSES=$D/classes run lockrun --class jobs --key t/n/k --dry-run -- true
+    [[ ${lines[2]} == 'wait     7s, as the class says' ]]
+    [[ ${lines[3]} == 'max-run  8h, as the class says' ]]
+    HOLDFAST_CLASSES=$D/classes run lockrun --class jobs -n --key t/n/k --dry-run -- true
+    [[ ${lines[2]} == 'wait     no' ]]
 }
 
 @test "--dry-run tells who holds the key" {
     holds a t/n/k --note nightly
     run lockrun --key t/n/k --dry-run -- true
     [ "$status" = 0 ]
-    [[ $output == *"now      is held by "*"(pid $started,"*'note "nightly"'* ]]
+    [[ $output == *"now      the key is held by "*"(pid $started,"*'note "nightly"'* ]]
     ends a "$started"
 }
 
