@@ -207,7 +207,7 @@ refused() {
     [[ ${lines[-1]} == 'note     a b' ]]
     run lockrun --key t/n/k -w forever --dry-run -- true
     [[ ${lines[2]} == 'wait     1d, the longest that the class allows' ]]
-    mkdir classes
+    mkdir -p classes
     echo '{wait: {default: 7s, max: 9s}, hold_max: 8h}' >classes/jobs.yaml
     HOLDFAST_CLASSES=$D/classes run lockrun --class jobs --key t/n/k --dry-run -- true
     [[ ${lines[2]} == 'wait     7s, as the class says' ]]
