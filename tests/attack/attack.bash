@@ -40,7 +40,7 @@ judge() { # runs-before
     [ ! -s "$D/out" ] || broken "on standard output: $(cat "$D/out")" || return
     [ "$ran" -le 1 ] || broken "the job ran $ran times" || return
     [ -n "$hit_job" ] || judge_end "$ran" || return
-    within 5 none_is_left || broken "left: $(running "$D/")" || return
+    within 5 none_is_left || broken "left: $(running "$D/") $(running holdfast-guard)" || return
     highest=$(sort -n "$tokens" | tail -n 1)
     "${by[@]}" lockrun -w 60 --key t/n/k -- "${work[@]}" 2>"$D/err" ||
         broken 'the next one did not get the key' || return
@@ -48,8 +48,12 @@ judge() { # runs-before
         broken 'the token did not rise'
 }
 
-# No process has the folder of the test in its words.
-none_is_left() { ! pgrep -f -- "$D/" >/dev/null; }
+# No process has the folder of the test in its words, and none (the guardian has
+# other words) a file of it open.
+none_is_left() {
+    ! pgrep -f -- "$D/" >/dev/null &&
+        [ -z "$(find /proc/[0-9]*/fd -lname "$D/*" 2>/dev/null)" ]
+}
 
 judge_end() { # how often the job ran
     [ -z "$must_succeed" ] || [ "$status$(cat "$D/err")" = 0 ] ||
