@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cmd/lockfence/commands.h"
 #include "cmd/lockfence/pg.h"
 #include "fence/pg.h"
@@ -88,6 +89,34 @@ enum hf_err command_pg_plan(const struct lockfence_run *run)
     return err;
 }
 
+/* What is there now; the names are the caller's own words. */
+static enum hf_err tell_init(const struct lockfence_run *run)
+{
+    char key[HF_KEY_SIZE];
+    struct hf_buf text;
+    enum hf_err err = pg_key(run, key);
+
+    if (err)
+        return err;
+    hf_buf_init(&text, PG_SQL_BYTES_MAX);
+    hf_buf_add_str(&text, "the guard is installed\n");
+    for (int i = 0; i < run->operand_count; i++) {
+        hf_buf_printf(&text, "guarded under %s: ", key);
+        hf_escape_add(&text, run->operands[i], strlen(run->operands[i]));
+        hf_buf_add_str(&text, "\n");
+    }
+    if (run->options->pg.writer) {
+        const char *writer = run->options->pg.writer;
+
+        hf_buf_add_str(&text, "may call holdfast.guard: ");
+        hf_escape_add(&text, writer, strlen(writer));
+        hf_buf_add_str(&text, "\n");
+    }
+    err = frame_print(&text, run->error);
+    hf_buf_clear(&text);
+    return err;
+}
+
 enum hf_err command_pg_init(const struct lockfence_run *run)
 {
     struct hf_pg *pg = NULL;
@@ -100,6 +129,8 @@ enum hf_err command_pg_init(const struct lockfence_run *run)
         err = hf_pg_open(&pg, run->options->pg.dsn, run->error);
     if (!err)
         err = hf_pg_run(pg, sql.data, run->error);
+    if (!err)
+        err = tell_init(run);
     hf_pg_close(pg);
     hf_buf_clear(&sql);
     return err;

@@ -195,6 +195,30 @@ static enum hf_err choose_below(const struct lockfence_run *run,
     return HF_ERR_OK;
 }
 
+/* The mark before, as the statement's snapshot has it, and after. */
+static const char bump_sql[] =
+    "SELECT coalesce((SELECT m.token::text FROM holdfast.mark m "
+    "WHERE m.key = $1::text), 'none'), "
+    "holdfast.bump($1::text, $2::bigint)::text";
+
+static enum hf_err tell_bump(const struct hf_pg_rows *rows, const char *key,
+                             struct hf_error *error)
+{
+    const char *before = hf_pg_value(rows, 0, 0);
+    const char *after = hf_pg_value(rows, 0, 1);
+    struct hf_buf text;
+    enum hf_err err;
+
+    hf_buf_init(&text, PG_SQL_BYTES_MAX);
+    if (strcmp(before, after) == 0)
+        hf_buf_printf(&text, "mark of %s: %s, as before\n", key, after);
+    else
+        hf_buf_printf(&text, "mark of %s: %s -> %s\n", key, before, after);
+    err = frame_print(&text, error);
+    hf_buf_clear(&text);
+    return err;
+}
+
 enum hf_err command_pg_bump(const struct lockfence_run *run)
 {
     char token[HF_TOKEN_TEXT_SIZE];
@@ -211,9 +235,10 @@ enum hf_err command_pg_bump(const struct lockfence_run *run)
         err = hf_pg_open(&pg, run->options->pg.dsn, run->error);
     if (!err) {
         snprintf(token, sizeof(token), "%" PRIu64, below);
-        err = hf_pg_ask(pg, "SELECT holdfast.bump($1::text, $2::bigint)", 2,
-                        parameters, &rows, run->error);
+        err = hf_pg_ask(pg, bump_sql, 2, parameters, &rows, run->error);
     }
+    if (!err)
+        err = tell_bump(&rows, key, run->error);
     hf_pg_rows_clear(&rows);
     hf_pg_close(pg);
     return err;

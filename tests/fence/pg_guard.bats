@@ -424,13 +424,16 @@ S
     expect_state LK008 -c "DELETE FROM holdfast.mark"
     expect_state LK008 -c "TRUNCATE holdfast.mark"
     expect 0 lockfence pg bump t/n/k --below 70
+    [ "$output" = 'mark of t/n/k: 50 -> 69' ]
     expect_state LK001 -c "$(guard 68 a)"
     expect_state LK002 -c "$(guard 69 a)"
     expect 0 lockfence pg bump t/n/k --below 60
+    [ "$output" = 'mark of t/n/k: 69, as before' ]
     [ "$(token)" = 69 ]
     expect_state 00000 -c "$(guard 70 b)"
     # A key that never wrote can be bumped too, and its own token is not spared.
     expect 0 lockfence pg bump t/n/new --below 9
+    [ "$output" = 'mark of t/n/new: none -> 8' ]
     expect_state LK001 -c "SELECT holdfast.guard('t/n/new', 7, 'x')"
     sql -c "SELECT holdfast.guard('t/n/two', 8, 'bump')"
     expect 0 lockfence pg bump t/n/two --below 9
@@ -477,7 +480,10 @@ S
     sql -c 'ALTER TABLE t ENABLE TRIGGER _holdfast_guard'
     expect 84 lockfence pg check
     contains 'not ENABLE ALWAYS'
-    lockfence pg init -k t/n/k t
+    expect 0 lockfence pg init -k t/n/k t '"Odd '\''name"'
+    [ "$output" = $'the guard is installed\nguarded under t/n/k: t\nguarded under t/n/k: "Odd \'name"' ]
+    expect 0 lockfence pg init --writer postgres
+    [ "$output" = $'the guard is installed\nmay call holdfast.guard: postgres' ]
     sql -c 'GRANT UPDATE ON holdfast.mark TO PUBLIC'
     expect 84 lockfence pg check
     contains 'may write marks'
