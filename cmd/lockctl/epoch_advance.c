@@ -49,10 +49,11 @@ static void print_plan(const struct advancing *advancing, struct hf_buf *to)
     epoch_text(to, lockctl_place(advancing->ctl), info);
     (void)hf_buf_printf(to,
                         "\nAn advance ends %zu hold%s and %zu place%s in "
-                        "queues%s:\n",
+                        "queues%s%s\n",
                         advancing->holds, advancing->holds == 1 ? "" : "s",
                         advancing->waiters, advancing->waiters == 1 ? "" : "s",
-                        advancing->list.more ? ", and more" : "");
+                        advancing->list.more ? ", and more" : "",
+                        advancing->holds > 0 ? ":" : ".");
     for (i = 0; i < advancing->list.info_count; i++) {
         const struct hf_hold_info *hold = &advancing->list.infos[i];
 

@@ -162,10 +162,11 @@ static int print_once(struct top *top, bool is_first)
     if (ctl->options.is_json) {
         list_json(ctl, &list);
     } else {
-        (void)hf_buf_printf(&ctl->out, "%s%s  %zu lines, %" PRIu64 " waiting\n",
-                            is_first ? "" : "\n",
-                            hf_utc_print(ctl->sys.wall(&ctl->sys), 0).text,
-                            list.count, list.request.waiting);
+        (void)hf_buf_printf(
+            &ctl->out, "%s%s  %zu line%s, %" PRIu64 " waiting\n",
+            is_first ? "" : "\n",
+            hf_utc_print(ctl->sys.wall(&ctl->sys), 0).text, list.count,
+            list.count == 1 ? "" : "s", list.request.waiting);
         list_text(ctl, &list, terminal_width());
     }
     list_clear(&list);

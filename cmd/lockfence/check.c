@@ -55,6 +55,7 @@ enum hf_err command_check(const struct lockfence_run *run)
 {
     const struct hf_fence_words words = {
         .token = run->operands[1],
+        .token_name = "TOKEN",
         .key = run->operands[0],
     };
     struct hf_fence_claim claim = {.token = 0};

@@ -177,7 +177,8 @@ static enum hf_err choose_below(const struct lockfence_run *run,
     enum hf_err err;
 
     if (given) {
-        const struct hf_fence_words words = {.token = given};
+        const struct hf_fence_words words = {.token = given,
+                                             .token_name = "--below"};
         struct hf_fence_claim claim = {.token = 0};
 
         err = hf_fence_claim_make(&words, &claim, run->error);

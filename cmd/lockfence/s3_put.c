@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fence/s3_put.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "cmd/lockfence/s3.h"
@@ -223,6 +225,10 @@ enum hf_err command_s3_put(const struct lockfence_run *run)
     struct hf_s3_bytes bytes;
     enum hf_err failed = frame_claim(run->options, &claim, run->error);
 
+    /* Before a store is waited for, which may not be there either. */
+    if (!failed && strcmp(path, "-") != 0 && access(path, R_OK))
+        failed = hf_error_set_errno(run->error, HF_ERR_UNAVAILABLE, errno,
+                                    "%.300s", path);
     if (!failed)
         failed = s3_open(run, false, &session);
     if (failed)

@@ -61,6 +61,8 @@ static enum hf_err set_span(const struct hf_opt_match *match, const char *value,
             match, error, "\"%.64s\" is not from %s to %s%s", value,
             hf_duration_print((struct hf_span){row->least}).text,
             hf_duration_print((struct hf_span){row->most}).text, or_forever);
+    if (span.ns < row->least && row->least == 1)
+        return hf_opt_wrong(match, error, "\"%.64s\" is no time at all", value);
     if (span.ns < row->least)
         return hf_opt_wrong(
             match, error, "\"%.64s\" is too short: %s is the least", value,

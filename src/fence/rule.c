@@ -136,7 +136,10 @@ static enum hf_err make_token(const struct hf_fence_words *words,
                             "%s: \"%.40s\" is not a token: a whole number from "
                             "1 to 9223372036854775807, in decimal digits "
                             "alone, without leading zeros",
-                            is_option ? "--token" : "LOCK_TOKEN", text);
+                            !is_option          ? "LOCK_TOKEN"
+                            : words->token_name ? words->token_name
+                                                : "--token",
+                            text);
     return HF_ERR_OK;
 }
 

@@ -81,9 +81,10 @@ enum hf_err hf_fence_check(const struct hf_fence_mark *mark,
 
 /* Command line and environment, as they are; NULL: not given. */
 struct hf_fence_words {
-    const char *token; /* --token */
-    const char *grant; /* --grant */
-    const char *key;   /* --key: a whole key, or a name without slash */
+    const char *token;      /* --token, or what token_name says */
+    const char *token_name; /* NULL: --token */
+    const char *grant;      /* --grant */
+    const char *key;        /* --key: a whole key, or a name without slash */
     const char *env_token;
     const char *env_session;
     const char *env_key;

@@ -33,6 +33,8 @@ epoch() { lockctl epoch show | sed -n 's/^epoch  *//p'; }
 
 @test "an advance of an idle store is done at once, and tokens rise" {
     lockrun --key t/n/k -- sh -c 'echo $LOCK_TOKEN' >"$D/before"
+    run lockctl epoch advance --dry-run
+    [[ $output == *'An advance ends 0 holds and 0 places in queues.'$'\n'* ]]
     run lockctl epoch advance --why 'a drill' --yes
     [ "$status" = 0 ]
     [ "$output" = 'epoch 2: everything held before is over (0 holds)' ]

@@ -157,7 +157,7 @@ pidof_top() {
     run lockctl top --once
     [ "$status" = 0 ]
     [ "${#lines[@]}" = 3 ]
-    [[ ${lines[0]} =~ ^20[0-9-]+T[0-9:]+Z\ \ 1\ lines,\ 1\ waiting$ ]]
+    [[ ${lines[0]} =~ ^20[0-9-]+T[0-9:]+Z\ \ 1\ line,\ 1\ waiting$ ]]
     [[ ${lines[1]} == KEY\ * && ${lines[2]} == t/n/k\ * ]]
     [[ $output != *$'\e'* ]]
     run lockctl top --once t/other/

@@ -65,6 +65,10 @@ refused() {
     [ "$status" = 0 ]
 }
 
+@test "a job that may run for no time at all is refused" {
+    refused '--max-run: "0" is no time at all' --key t/n/k --max-run 0 -- touch ran
+}
+
 @test "C24: what an older lockrun took is refused with what to say instead" {
     refused '--key=NAME' "--lockfile=$D/f" -- touch ran
     refused '--key=NAME' -L "$D/f" -- touch ran

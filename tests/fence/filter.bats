@@ -106,6 +106,8 @@ token_row() {
     [ "$output" = '' ]
     expect 80 held sh -c 'lockfence check t/n/k $((LOCK_TOKEN - 1))'
     contains 'is not current: t/n/k is held with token'
+    expect 64 lockfence check t/n/k x
+    contains 'lockfence: TOKEN: "x" is not a token'
     expect 80 held sh -c 'lockfence check t/n/k $((LOCK_TOKEN + 1))'
     token=$(lockrun --key=t/n/k -- sh -c 'echo $LOCK_TOKEN')
     expect 80 lockfence check t/n/k "$token"

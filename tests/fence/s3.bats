@@ -223,6 +223,9 @@ dropped() { [ "$(requests dropped)" = 1 ]; }
     expect 69 put one s3://fence/o -t 7
     [ ${#lines[@]} = 1 ]
     contains 's3://fence/o at 127.0.0.1:9'
+    expect 69 lockfence s3 put s3://fence/o "$D/missing" -t 7
+    [ ${#lines[@]} = 1 ]
+    contains "$D/missing: No such file"
     AWS_ENDPOINT_URL=http://no-such-host.invalid expect 69 put one s3://fence/o -t 7
     [ ${#lines[@]} = 1 ]
 }
