@@ -150,6 +150,9 @@ static void hear(struct run *run, enum hf_news news)
         hooks_doubt(run, hf_session_error(run->session)->text);
         break;
     case HF_NEWS_RENEWED:
+        /* Too late: the job does not go on. */
+        if (guardian_has_asked(&run->job.guardian))
+            break;
         run_event(run, EVENT_RENEWED);
         tell_renewed(run);
         break;

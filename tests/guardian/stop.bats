@@ -252,3 +252,23 @@ not_renewed() {
 @test "a lease that cannot be renewed: lockrun ends the job, and nobody says that it stood still" {
     each_way not_renewed
 }
+
+gate_is_taken() {
+    : >"$D/gate"
+    launch gate --ttl 5s --grace 500ms -- sh -c 'trap "" TERM; echo $$ >"$1.new"; mv "$1.new" "$1"; while :; do sleep 0.05; done' x "$D/up.gate"
+    appears "$D/up.gate"
+    job=$(cat "$D/up.gate")
+    flock "$D/store/gate" sh -c 'while [ -e "$1" ]; do sleep 0.05; done' x "$D/gate" 3>&- &
+    pids+=("$!")
+    within 20 gone "$job"
+    # Long enough to be told of a standstill, and within what the gate is given.
+    sleep 2.5
+    rm "$D/gate"
+    ended "$started"
+    [ "$status" = 79 ]
+    grep -q 'stuck) when the lease of .* its guardian has' "$D/err.gate"
+    ! grep -q 'goes on' "$D/err.gate"
+}
+@test "lockrun waits for the store beyond the lease: the guardian ends the job, and nobody says that it goes on" {
+    each_way gate_is_taken
+}
