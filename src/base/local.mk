@@ -14,6 +14,8 @@ src_base_libhf_base_a_SOURCES = \
 	src/base/field.c \
 	src/base/field.h \
 	src/base/field_decode.c \
+	src/base/hex.c \
+	src/base/hex.h \
 	src/base/json.c \
 	src/base/json.h \
 	src/base/opts.c \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/hold_json.h"
 
-#include <stdio.h>
-
+#include "base/hex.h"
 #include "core/token.h"
 
 struct hf_utc_text hf_hold_since(const struct hf_hold_info *info)
@@ -12,17 +11,6 @@ struct hf_utc_text hf_hold_since(const struct hf_hold_info *info)
     if (info->who.since_wall_ms == 0)
         return (struct hf_utc_text){""};
     return hf_utc_print(wall, 0);
-}
-
-static void hex_json(struct hf_json *json, const char *name,
-                     const uint8_t *bytes, size_t size)
-{
-    char text[2 * HF_GRANT_ID_SIZE + 1];
-    size_t i;
-
-    for (i = 0; i < size; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    hf_json_text(json, name, text);
 }
 
 void hf_hold_json_token(struct hf_json *json, uint64_t token)
@@ -47,6 +35,9 @@ void hf_hold_json_who(struct hf_json *json, const struct hf_hold_info *info)
 
 void hf_hold_json_ids(struct hf_json *json, const struct hf_hold_info *info)
 {
+    char grant[2 * HF_GRANT_ID_SIZE + 1];
+
+    hf_hex(info->who.grant, sizeof(info->who.grant), grant);
     hf_json_text(json, "session", info->who.session);
-    hex_json(json, "grant", info->who.grant, sizeof(info->who.grant));
+    hf_json_text(json, "grant", grant);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 /* Room in the session file (HF_STORE_STATE_BYTES of the store's contract). */
 enum { STATE_BYTES = 512, TRIES = 8, HEX_64 = 16 };
 
@@ -40,8 +42,7 @@ enum hf_err hf_state_file_write(struct hf_sys *sys, int fd,
     int size;
 
     hf_assert((unsigned int)state->state < STATE_COUNT);
-    for (size_t i = 0; i < HF_BOOT_ID_SIZE; i++)
-        snprintf(boot + 2 * i, 3, "%02x", state->boot_id[i]);
+    hf_hex(state->boot_id, HF_BOOT_ID_SIZE, boot);
     /* The steady clock begins at 0: what lies before it is as good as 0. */
     size = snprintf(text, sizeof(text),
                     "holdfast 1\nstate %s\ntoken %" PRIu64 "\ndeadline %" PRId64

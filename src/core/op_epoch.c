@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "core/op.h"
 
 enum { START, READ, SEAL, LEASES, WAITING, ADVANCE };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "core/op.h"
 
 static void lease_begin(struct hf_op *op, enum hf_store_kind kind)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/field.h"
+#include "base/hex.h"
 
 static const struct hf_field holder_fields[] = {
     HF_FIELD(struct hf_holder, version, U32, ALWAYS),
@@ -43,18 +44,6 @@ static const struct hf_field epoch_fields[] = {
     HF_FIELD(struct hf_epoch_record, at_wall_ms, I64, OPTIONAL),
     HF_FIELD_END,
 };
-
-void hf_hex(const uint8_t *bytes, size_t size, char *to)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t i;
-
-    for (i = 0; i < size; i++) {
-        to[2 * i] = digits[bytes[i] >> 4];
-        to[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    to[2 * size] = '\0';
-}
 
 void hf_path_of(char to[HF_PATH_SIZE], const char *noun, const char *rest)
 {

@@ -90,6 +90,4 @@ enum hf_err hf_record_decode_epoch(struct hf_bytes value,
 enum hf_err hf_record_info(const struct hf_record *record,
                            struct hf_hold_info *info, struct hf_error *error);
 
-void hf_hex(const uint8_t *bytes, size_t size, char *to);
-
 #endif

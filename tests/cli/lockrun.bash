@@ -64,3 +64,15 @@ no_cgroup_is_left() {
 as_nobody() {
     setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
+
+# with_and_without COMMAND: in the cgroup that root may make here, and then as a
+# user who may make none; the store and the files are that user's then. COMMAND
+# finds root or user in $WAY, and puts $AS before what it starts.
+with_and_without() {
+    WAY=root "$@"
+    [ "$(id -u)" = 0 ] || return 0
+    rm -rf store/* up* stop* termed job err beat
+    chown 65534:65534 . store
+    command -v setpriv >/dev/null || skip 'no setpriv here'
+    WAY=user AS='setpriv --reuid 65534 --regid 65534 --clear-groups' "$@"
+}

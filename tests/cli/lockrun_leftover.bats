@@ -11,17 +11,6 @@ teardown() {
     lockrun_teardown
 }
 
-# with_and_without COMMAND: in the cgroup that root may make here, and then as a
-# user who may make none; the store and the files are that user's then.
-with_and_without() {
-    WAY=root "$@"
-    [ "$(id -u)" = 0 ] || return 0
-    rm -rf store/* up stop termed job err beat
-    chown 65534:65534 . store
-    command -v setpriv >/dev/null || skip 'no setpriv here'
-    WAY=user AS='setpriv --reuid 65534 --regid 65534 --clear-groups' "$@"
-}
-
 # A command that leaves a process behind in a session of its own; that one says
 # its number, writes `termed` when it is asked to end, and goes on.
 leaving_job() {

@@ -7,17 +7,6 @@ load lockrun
 setup() { lockrun_setup; }
 teardown() { lockrun_teardown; }
 
-# with_and_without COMMAND: in the cgroup that root may make here, and then as a
-# user who may make none; the store and the files are that user's then.
-with_and_without() {
-    "$@"
-    [ "$(id -u)" = 0 ] || return 0
-    rm -rf store/* up* stop*
-    chown 65534:65534 . store
-    command -v setpriv >/dev/null || skip 'no setpriv here'
-    AS='setpriv --reuid 65534 --regid 65534 --clear-groups' "$@"
-}
-
 ends_what_hides() {
     local mark=$D/hides.$1
     cat >job <<'END'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -42,4 +43,16 @@ void folder_free(char *path)
     if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
         fprintf(stderr, "cannot remove %s: %s\n", path, strerror(errno));
     free(path);
+}
+
+unsigned int folder_count(const char *path)
+{
+    DIR *folder = opendir(path);
+    unsigned int count = 0;
+
+    hf_assert(folder != NULL);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
 }

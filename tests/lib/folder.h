@@ -10,5 +10,7 @@
 char *folder_new(void);
 /* Remove it and all that is below it. */
 void folder_free(char *path);
+/* How many entries a folder has, "." and ".." among them. */
+unsigned int folder_count(const char *path);
 
 #endif

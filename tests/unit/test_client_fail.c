@@ -6,7 +6,6 @@
  * it is told: who holds has no rival, who does not has a reason; and once the
  * fault is over the key can be had.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,18 +314,6 @@ static void key_can_be_had(struct bed *bed, const struct client *before)
 /* ---- the walks
  * --------------------------------------------------------------- */
 
-static unsigned int count_fds(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned int count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
 typedef void (*begin_fn)(struct bed *bed, unsigned int n);
 typedef bool (*end_fn)(struct bed *bed);
 
@@ -387,18 +374,18 @@ static void walk(struct bed *bed, begin_fn begin, end_fn end, bool is_fresh)
     }
     for (n = 1; has_failed; n += step) {
         struct client client = {.bed = bed, .fake = &bed->fake};
-        unsigned int fds = count_fds();
+        unsigned int fds = folder_count("/proc/self/fd");
 
         if (is_fresh)
             make_folder(bed);
         begin(bed, n);
         live(&client);
         has_failed = end(bed);
-        assert_int_equal(count_fds(), fds);
+        assert_int_equal(folder_count("/proc/self/fd"), fds);
         assert_true(has_failed || (client.is_granted && !client.is_lost &&
                                    client.error.code == HF_ERR_OK));
         key_can_be_had(bed, &client);
-        assert_int_equal(count_fds(), fds);
+        assert_int_equal(folder_count("/proc/self/fd"), fds);
     }
     assert_true(n > CALLS_MIN);
 }

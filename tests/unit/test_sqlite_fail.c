@@ -4,7 +4,6 @@
  * last one that a process makes; each allocation fails once. Whatever was
  * answered must then be true.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,18 +109,6 @@ static void check(struct lab *lab, const struct trace *trace)
     assert_int_equal(lab_count_files(lab, "damaged"), 0);
 }
 
-static unsigned int count_fds(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned int count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
 /* The store is there already, and in use by another handle. */
 static void make_first(struct lab *lab)
 {
@@ -136,7 +123,7 @@ static void walk_failures(struct lab *lab, int errnum, bool is_fresh)
     unsigned int n;
 
     for (n = 1;; n++) {
-        unsigned int fds = count_fds();
+        unsigned int fds = folder_count("/proc/self/fd");
         struct trace trace;
 
         if (is_fresh) {
@@ -148,9 +135,9 @@ static void walk_failures(struct lab *lab, int errnum, bool is_fresh)
         live(lab, &trace);
         if (!sys_fake_end(&lab->fake))
             break;
-        assert_int_equal(count_fds(), fds);
+        assert_int_equal(folder_count("/proc/self/fd"), fds);
         check(lab, &trace);
-        assert_int_equal(count_fds(), fds);
+        assert_int_equal(folder_count("/proc/self/fd"), fds);
     }
     assert_true(n > CALLS_MIN);
 }
@@ -252,14 +239,14 @@ static void any_allocation_may_fail(void **state)
 
     make_first(lab);
     for (unsigned int n = 1;; n++) {
-        unsigned int fds = count_fds();
+        unsigned int fds = folder_count("/proc/self/fd");
         struct trace trace;
 
         nth_malloc_fail(n);
         live(lab, &trace);
         if (!nth_malloc_end())
             break;
-        assert_int_equal(count_fds(), fds);
+        assert_int_equal(folder_count("/proc/self/fd"), fds);
         check(lab, &trace);
     }
 }
