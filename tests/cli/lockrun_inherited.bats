@@ -100,7 +100,7 @@ END
 @test "C33: a script without #! has its own number too" {
     printf 'echo "$LISTEN_PID $WATCHDOG_PID $$"\n' >script
     chmod +x script
-    read -r listen watchdog own < <(sh -c 'LISTEN_PID=$$ WATCHDOG_PID=$$ exec lockrun --key t/n/k -- ./script')
+    read -r listen watchdog own <<<"$(sh -c 'LISTEN_PID=$$ WATCHDOG_PID=$$ exec lockrun --key t/n/k -- ./script')"
     [ "$listen" = "$own" ]
     [ "$watchdog" = "$own" ]
 }

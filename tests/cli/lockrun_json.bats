@@ -231,7 +231,7 @@ END
     mkfifo pipe
     exec 8<>pipe
     # Fill it, so that whoever writes to it waits; then the first lines are lost.
-    timeout 1 sh -c 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done >pipe' 8>&- || true
+    yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | dd of=pipe bs=4096 iflag=fullblock oflag=nonblock 8>&- 2>/dev/null || true
     "${L[@]}" --json-fd 7 -- sh -c 'timeout 1 cat <pipe >/dev/null; exit 3' 7>pipe 8>&- && false
     read -t 5 -ru 8 line
     while [[ $line == x* ]]; do read -t 5 -ru 8 line; done
