@@ -103,46 +103,43 @@ BEGIN
 END
 $refuse$;
 
--- The first thing that a writing transaction does. It keeps its place until the
--- transaction ends: those with the same token share it, one with a higher token
--- waits for them, and whoever comes later waits behind that one. That queue is
--- an advisory lock; locks of the row would let a crowd of stale writers keep a
--- new holder out, for who shares one may pass who waits for it. At READ
+-- What holdfast.guard and the trigger do, once they are the owner of the marks
+-- and have set the search path. A transaction keeps its place until it ends:
+-- those with the same token share it, one with a higher token waits for them,
+-- and whoever comes later waits behind that one. That queue is an advisory lock
+-- (of class 1212565324); locks of the row would let a crowd of stale writers
+-- keep a new holder out, for who shares one may pass who waits for it. At READ
 -- COMMITTED the mark is read once the lock is had, and nobody can raise it then.
 -- At the other levels the snapshot may be older than the lock, so the row is
 -- locked too, which fails with 40001 where the mark has been raised since. 40001
 -- is no refusal: run the transaction again.
-CREATE OR REPLACE FUNCTION holdfast.guard(
-    key text, token bigint, grant_id text DEFAULT '',
-    strict boolean DEFAULT false)
-RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $guard$
+--
+-- Each expression costs about a microsecond when a transaction comes to it first,
+-- each query several: hence few of both.
+CREATE OR REPLACE FUNCTION holdfast.pass(
+    k text, t bigint, g text, strict boolean)
+RETURNS boolean LANGUAGE plpgsql VOLATILE
+AS $pass$
 DECLARE
-    k      CONSTANT text    := guard.key;
-    t      CONSTANT bigint  := guard.token;
-    g      CONSTANT text    := coalesce(guard.grant_id, '');
     -- The connection remembers, until the transaction ends, that it was here:
     -- transaction, key, what came of it, token, id.
-    passed CONSTANT text    := coalesce(
-        current_setting('holdfast.passed', true), '');
-    xact   CONSTANT text    := concat(pg_current_xact_id(), ' ', k, ' ');
-    gate   CONSTANT integer := 1212565324; -- class of our advisory locks
+    xact CONSTANT text := concat(pg_current_xact_id(), ' ', k, ' ');
     raised boolean := false;
-    locked boolean;
-    m      record;
+    shared boolean;
+    known  boolean;
 BEGIN
-    IF passed = concat(xact, 'first ', t, ' ', g)
-        OR (passed = concat(xact, 'again ', t, ' ', g) AND NOT strict) THEN
-        RETURN;
+    IF current_setting('holdfast.passed', true) IN (
+        concat(xact, 'first ', t, ' ', g),
+        CASE WHEN NOT strict THEN concat(xact, 'again ', t, ' ', g) END) THEN
+        RETURN true;
     END IF;
 
-    -- Which lock to take; what is seen here decides nothing else. (Assigned
-    -- rather than PERFORMed, which costs a query each.)
-    SELECT mark.token INTO m FROM holdfast.mark WHERE mark.key = k;
-    IF m.token >= t THEN
-        locked := pg_advisory_xact_lock_shared(gate, hashtext(k)) IS NOT NULL;
-    ELSE
+    -- Which lock to take; what is seen here decides nothing else.
+    SELECT CASE WHEN mark.token >= t THEN
+            pg_advisory_xact_lock_shared(1212565324, hashtext(k)) IS NOT NULL
+        END INTO shared FROM holdfast.mark WHERE mark.key = k;
+    IF shared IS NULL THEN
+        known := FOUND;
         IF t IS NULL OR t < 1 THEN
             RAISE 'holdfast: % is not a token', coalesce(t::text, 'NULL')
                 USING ERRCODE = 'LK005';
@@ -150,8 +147,8 @@ BEGIN
             RAISE 'holdfast: "%" is not the id of a grant', left(g, 80)
                 USING ERRCODE = 'LK005';
         END IF;
-        locked := pg_advisory_xact_lock(gate, hashtext(k)) IS NOT NULL;
-        IF m.token IS NULL THEN
+        PERFORM pg_advisory_xact_lock(1212565324, hashtext(k));
+        IF NOT known THEN
             PERFORM holdfast.check_key(k);
             INSERT INTO holdfast.mark (key, token, grant_id) VALUES (k, t, g)
                 ON CONFLICT DO NOTHING;
@@ -172,23 +169,39 @@ BEGIN
             PERFORM set_config('synchronous_commit', 'on', true);
         END IF;
     ELSE
+        -- Is it the grant that wrote last, once more?
         IF current_setting('transaction_isolation') = 'read committed' THEN
-            SELECT mark.token, mark.grant_id INTO m FROM holdfast.mark
-                WHERE mark.key = k;
+            SELECT mark.token = t AND mark.grant_id = g AND NOT strict
+                INTO shared FROM holdfast.mark WHERE mark.key = k;
         ELSE
-            SELECT mark.token, mark.grant_id INTO m FROM holdfast.mark
-                WHERE mark.key = k FOR SHARE;
+            SELECT mark.token = t AND mark.grant_id = g AND NOT strict
+                INTO shared FROM holdfast.mark WHERE mark.key = k FOR SHARE;
         END IF;
-        IF m.token = t AND m.grant_id = g AND NOT strict THEN
-            NULL; -- the grant that wrote last, once more
-        ELSE
+        IF shared IS NOT TRUE THEN
             PERFORM holdfast.refuse(k, t, g);
         END IF;
     END IF;
-    locked := set_config('holdfast.passed', concat(xact,
-        CASE WHEN raised THEN 'first ' ELSE 'again ' END, t, ' ', g), true)
-        IS NOT NULL;
-    locked := set_config('holdfast.passed_key', k, true) IS NOT NULL;
+    RETURN set_config('holdfast.passed', concat(xact,
+            CASE WHEN raised THEN 'first ' ELSE 'again ' END, t, ' ', g), true)
+            IS NOT NULL
+        AND set_config('holdfast.passed_key', k, true) IS NOT NULL
+        AND (NOT raised
+            OR set_config('holdfast.passed_first', k, true) IS NOT NULL);
+END
+$pass$;
+
+-- The first thing that a writing transaction does.
+CREATE OR REPLACE FUNCTION holdfast.guard(
+    key text, token bigint, grant_id text DEFAULT '',
+    strict boolean DEFAULT false)
+RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $guard$
+DECLARE
+    done boolean;
+BEGIN
+    -- (Assigned rather than PERFORMed, which would cost a query.)
+    done := holdfast.pass(key, token, coalesce(grant_id, ''), strict);
 END
 $guard$;
 COMMENT ON FUNCTION holdfast.guard(text, bigint, text, boolean) IS
@@ -231,22 +244,37 @@ $look$;
 
 -- ---- tables that are guarded wholesale -------------------------------------------
 
--- The claim that came with the connection itself (lockfence pg run sends it in
--- PGOPTIONS). SET and SET LOCAL look alike from here, and the first would stay
--- in a pooled connection for the next job: neither is believed. set_config with
--- NULL goes back to what the connection began with.
-CREATE OR REPLACE FUNCTION holdfast.guard_connection(key text, strict boolean)
-RETURNS void LANGUAGE plpgsql VOLATILE
-AS $connection$
+-- Before each statement of a transaction that has not passed yet. On partitioned
+-- tables also after a row that came to a partition by another way (see attach).
+-- The claim is the one that came with the connection itself (lockfence pg run
+-- sends it in PGOPTIONS). SET and SET LOCAL look alike from here, and the first
+-- would stay in a pooled connection for the next job: neither is believed.
+-- set_config with NULL goes back to what the connection began with.
+CREATE OR REPLACE FUNCTION holdfast.guard_table()
+RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $table$
 DECLARE
     seen CONSTANT text := coalesce(current_setting('holdfast.token', true), '');
-    g    CONSTANT text := coalesce(current_setting('holdfast.grant_id', true), '');
-    k    CONSTANT text := coalesce(current_setting('holdfast.key', true), '');
-    t    text := set_config('holdfast.token', NULL, true);
+    t    CONSTANT text := coalesce(set_config('holdfast.token', NULL, true), '');
     done boolean;
 BEGIN
-    t := coalesce(current_setting('holdfast.token', true), '');
-    IF seen <> t THEN
+    IF seen = t AND t ~ '^[1-9][0-9]{0,18}$'
+        AND (length(t) < 19 OR t COLLATE "C" <= '9223372036854775807')
+        AND coalesce(current_setting('holdfast.key', true), '')
+            IN ('', TG_ARGV[0]) THEN
+        done := holdfast.pass(TG_ARGV[0], t::bigint,
+            coalesce(current_setting('holdfast.grant_id', true), ''),
+            TG_ARGV[1] = 'first');
+        RETURN NULL;
+    END IF;
+
+    IF starts_with(coalesce(current_setting('holdfast.passed', true), ''),
+        concat(pg_current_xact_id(), ' ', TG_ARGV[0], ' ')) THEN
+        RAISE 'holdfast: token % of key % has had its one transaction',
+            split_part(current_setting('holdfast.passed'), ' ', 4), TG_ARGV[0]
+            USING ERRCODE = 'LK003';
+    ELSIF seen <> t THEN
         RAISE 'holdfast: holdfast.token was SET in this session'
             USING ERRCODE = 'LK007',
                 DETAIL = 'A pooled connection would keep it for another job.',
@@ -255,46 +283,21 @@ BEGIN
     ELSIF t = '' THEN
         RAISE 'holdfast: no fencing token came with this transaction'
             USING ERRCODE = 'LK004',
-                DETAIL = format('The table is guarded under key %s.', key),
+                DETAIL = format('The table is guarded under key %s.',
+                    TG_ARGV[0]),
                 HINT = 'Run it as lockrun ... -- lockfence pg run -- COMMAND, '
                     'or call holdfast.guard(key, token, grant) first in the '
                     'transaction. sudo, ssh and docker exec drop LOCK_TOKEN; '
                     'a pooler may drop the options of a connection.';
-    ELSIF k <> '' AND k <> key THEN
+    ELSIF coalesce(current_setting('holdfast.key', true), '')
+        NOT IN ('', TG_ARGV[0]) THEN
         RAISE 'holdfast: the table is guarded under key %, and this token is '
-            'for key %', key, k
+            'for key %', TG_ARGV[0], current_setting('holdfast.key')
             USING ERRCODE = 'LK006',
-                HINT = format('Give lockrun --key=%s.', key);
-    ELSIF t !~ '^[1-9][0-9]{0,18}$' OR (length(t) = 19
-        AND t COLLATE "C" > '9223372036854775807') THEN
-        RAISE 'holdfast: "%" is not a token', left(t, 40)
-            USING ERRCODE = 'LK005';
+                HINT = format('Give lockrun --key=%s.', TG_ARGV[0]);
     END IF;
-    done := holdfast.guard(key, t::bigint, g, strict) IS NOT NULL;
-END
-$connection$;
-
--- Before each statement of a transaction that has not passed yet. On partitioned
--- tables also after a row that came to a partition by another way (see attach).
-CREATE OR REPLACE FUNCTION holdfast.guard_table()
-RETURNS trigger LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $table$
-DECLARE
-    passed CONSTANT text := coalesce(
-        current_setting('holdfast.passed', true), '');
-    xact   CONSTANT text := concat(pg_current_xact_id(), ' ', TG_ARGV[0], ' ');
-    done   boolean;
-BEGIN
-    IF starts_with(passed, concat(xact, TG_ARGV[1])) THEN
-        RETURN NULL;
-    ELSIF starts_with(passed, xact) THEN
-        RAISE 'holdfast: token % of key % has had its one transaction',
-            split_part(passed, ' ', 4), TG_ARGV[0] USING ERRCODE = 'LK003';
-    END IF;
-    done := holdfast.guard_connection(TG_ARGV[0], TG_ARGV[1] = 'first')
-        IS NOT NULL;
-    RETURN NULL;
+    RAISE 'holdfast: "%" is not a token', left(t, 40)
+        USING ERRCODE = 'LK005';
 END
 $table$;
 
@@ -341,32 +344,29 @@ RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $attach$
 DECLARE
-    first CONSTANT text := CASE WHEN strict THEN 'first ' ELSE '' END;
+    first CONSTANT text := CASE WHEN strict THEN 'first' ELSE '' END;
+    -- In a transaction that has passed it is one comparison. Short, for
+    -- PostgreSQL parses it anew for each statement.
+    come  CONSTANT text := format('WHEN (pg_catalog.current_setting(%L, true) '
+        'IS DISTINCT FROM %L) EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
+        CASE WHEN strict THEN 'holdfast.passed_first'
+        ELSE 'holdfast.passed_key' END, key, key, first);
     part  record;
 BEGIN
     PERFORM holdfast.check_key(key);
     PERFORM holdfast.detach(tab);
     FOR part IN SELECT * FROM holdfast.family(tab) LOOP
-        -- In a transaction that has passed it is one comparison.
         EXECUTE format('CREATE TRIGGER _holdfast_guard '
-            'BEFORE INSERT OR UPDATE OR DELETE%s ON %s FOR EACH STATEMENT '
-            'WHEN (NOT pg_catalog.starts_with(coalesce('
-            'pg_catalog.current_setting(''holdfast.passed'', true), ''''), '
-            'pg_catalog.concat(pg_catalog.pg_current_xact_id(), %L))) '
-            'EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
+            'BEFORE INSERT OR UPDATE OR DELETE%s ON %s FOR EACH STATEMENT %s',
             CASE part.kind WHEN 'f' THEN '' ELSE ' OR TRUNCATE' END,
-            part.member, ' ' || key || ' ' || first, key, trim(first));
+            part.member, come);
         EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER '
             '_holdfast_guard', part.member);
         CONTINUE WHEN part.kind <> 'p' OR part.member <> tab;
         -- Partitions get this one as they are made. It is for each row, and
-        -- AFTER, so that a bulk load keeps its speed: one setting is compared.
+        -- AFTER, so that a bulk load keeps its speed.
         EXECUTE format('CREATE TRIGGER _holdfast_guard_row '
-            'AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW '
-            'WHEN (pg_catalog.current_setting(''holdfast.passed_key'', true) '
-            'IS DISTINCT FROM %L) '
-            'EXECUTE FUNCTION holdfast.guard_table(%L, %L)',
-            tab, key, key, trim(first));
+            'AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW %s', tab, come);
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER '
             '_holdfast_guard_row', tab);
     END LOOP;

@@ -397,7 +397,7 @@ S
         "SELECT holdfast.bump('t/n/k', 9)" "$(guard 9 x)" 'SELECT * FROM holdfast.mark' \
         'CREATE TABLE holdfast.x ()' 'DROP TRIGGER _holdfast_guard ON t' \
         'ALTER TABLE t DISABLE TRIGGER ALL' 'DROP FUNCTION holdfast.guard_table' \
-        "SELECT holdfast.guard_connection('t/n/k', false)" "SELECT holdfast.attach('t', 't/n/x')" \
+        "SELECT holdfast.pass('t/n/k', 99, 'g', false)" "SELECT holdfast.attach('t', 't/n/x')" \
         'SET session_replication_role = replica'; do
         expect_state 42501 -c "$way"
     done
