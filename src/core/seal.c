@@ -14,6 +14,8 @@ static void read_record(struct hf_op *op)
 {
     hf_txn_begin(&op->txn);
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.epoch);
+    /* It is read for the sake of somebody who wants to write. */
+    op->txn.send.store.more = true;
     op->state = READING;
     hf_op_send(op, &op->txn.send);
 }

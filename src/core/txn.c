@@ -18,6 +18,7 @@ void hf_txn_begin(struct hf_txn *txn)
     store->branches = &txn->branch;
     store->branch_count = 1;
     store->epoch = 0;
+    store->more = false;
     store->expect = (struct hf_store_identity){.epoch_min = 0};
 }
 

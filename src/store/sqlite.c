@@ -168,8 +168,11 @@ static struct hf_store_request *sqlite_next(struct hf_store *store,
     if (!sq->ready && sq->watches && getpid() == sq->pid)
         hf_sqlite_watch_poll(sq, now);
     request = sq->ready;
-    if (!request)
+    if (!request) {
+        if (sq->stays)
+            hf_sqlite_leave(sq);
         return NULL;
+    }
     sq->ready = request->link;
     if (!sq->ready)
         sq->ready_end = &sq->ready;
@@ -248,14 +251,17 @@ static struct hf_sqlite *sqlite_new(struct hf_sys *sys,
 }
 
 /*
- * Places, locks, mark and head are looked at now; the database itself by the
+ * Places, mark and head are looked at now; locks and the database itself by the
  * first transaction, unless one of them says that there is something to mend.
  */
 static enum hf_err first_look(struct hf_sqlite *sq, struct hf_error *error)
 {
     bool is_missing;
-    enum hf_err err = hf_sqlite_attach(sq, &is_missing, error);
+    enum hf_err err;
 
+    if (hf_sqlite_look(sq))
+        return HF_ERR_OK;
+    err = hf_sqlite_attach(sq, &is_missing, error);
     if (err || is_missing)
         return err;
     if (!sq->read_only &&

@@ -120,7 +120,8 @@ static enum hf_err try_locks(struct hf_sqlite *sq, struct hf_error *error)
         return hf_sqlite_place_error(error, -fd, "open", sq->place.path, "");
     got = sys->try_lock(sys, fd, HF_LOCK_EXCLUSIVE);
     sys->close(sys, fd);
-    if (got == -EWOULDBLOCK)
+    sq->are_locks_tried = got == -EWOULDBLOCK;
+    if (sq->are_locks_tried)
         return HF_ERR_OK;
     if (got)
         return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
@@ -154,8 +155,8 @@ void hf_sqlite_detach(struct hf_sqlite *sq)
     close_fd(sq, &sq->head_fd);
     close_fd(sq, &sq->run_fd);
     close_fd(sq, &sq->folder_fd);
-    sq->is_attached = false;
-    sq->is_locked = sq->head_is_locked = false;
+    sq->is_attached = sq->are_locks_tried = false;
+    sq->is_locked = sq->head_is_locked = sq->stays = false;
     /* Whatever we find next, our leases must be looked after there. */
     sq->generation = sq->returned = 0;
 }
@@ -168,15 +169,21 @@ bool hf_sqlite_is_in_place(struct hf_sqlite *sq)
            about.st_ino == sq->gate_ino && about.st_dev == sq->gate_dev;
 }
 
-static enum hf_err open_gate(struct hf_sqlite *sq, bool *is_missing,
-                             struct hf_error *error)
+static enum hf_err open_gate(struct hf_sqlite *sq, enum hf_sqlite_open_how how,
+                             bool *is_missing, struct hf_error *error)
 {
     struct stat about;
-    enum hf_err err = hf_sqlite_place_open(
-        sq, sq->folder_fd, sq->place.folder, sq->place.name,
-        sq->read_only ? HF_SQLITE_OPEN_IF_THERE : HF_SQLITE_OPEN_OR_MAKE,
-        &sq->gate_fd, &about, error);
+    enum hf_err err = HF_ERR_OK;
 
+    if (!sq->place.is_default)
+        err = hf_sqlite_place_way(sq, error);
+    if (!err)
+        err = hf_sqlite_place_folder(sq, is_missing, error);
+    if (err || *is_missing)
+        return err;
+    err =
+        hf_sqlite_place_open(sq, sq->folder_fd, sq->place.folder,
+                             sq->place.name, how, &sq->gate_fd, &about, error);
     if (err)
         return err;
     *is_missing = sq->gate_fd < 0;
@@ -184,8 +191,7 @@ static enum hf_err open_gate(struct hf_sqlite *sq, bool *is_missing,
         return HF_ERR_OK;
     sq->gate_dev = about.st_dev;
     sq->gate_ino = about.st_ino;
-    err = hf_sqlite_place_fs(sq, sq->gate_fd, sq->place.path, error);
-    return err ? err : lock_gate(sq, error);
+    return hf_sqlite_place_fs(sq, sq->gate_fd, sq->place.path, error);
 }
 
 static bool head_is_in_place(struct hf_sqlite *sq)
@@ -196,32 +202,25 @@ static bool head_is_in_place(struct hf_sqlite *sq)
            about.st_ino == sq->head_ino;
 }
 
-/* *is_there: it is what the name says, and locked; or nobody has made one. */
-static enum hf_err open_head(struct hf_sqlite *sq, bool *is_there,
+/* head_fd is -1 afterwards when nobody has made one. */
+static enum hf_err open_head(struct hf_sqlite *sq, enum hf_sqlite_open_how how,
                              struct hf_error *error)
 {
     struct stat about;
     bool is_missing;
     enum hf_err err = hf_sqlite_place_run(sq, &is_missing, error);
 
-    *is_there = true;
     if (err || is_missing)
         return err;
-    err = hf_sqlite_place_open(sq, sq->run_fd, sq->place.run, "head",
-                               sq->read_only ? HF_SQLITE_OPEN_IF_THERE
-                                             : HF_SQLITE_OPEN_OR_MAKE,
+    err = hf_sqlite_place_open(sq, sq->run_fd, sq->place.run, "head", how,
                                &sq->head_fd, &about, error);
     if (err || sq->head_fd < 0)
         return err;
-    /* Of the database's own file system we know already. */
-    if (about.st_dev != sq->gate_dev)
-        err = hf_sqlite_place_fs(sq, sq->run_fd, sq->place.run, error);
-    if (err)
-        return err;
     sq->head_ino = about.st_ino;
-    err = lock_head(sq, error);
-    *is_there = !err && head_is_in_place(sq);
-    return err;
+    /* Of the database's own file system we know already. */
+    if (about.st_dev == sq->gate_dev)
+        return HF_ERR_OK;
+    return hf_sqlite_place_fs(sq, sq->run_fd, sq->place.run, error);
 }
 
 static enum hf_err read_head(struct hf_sqlite *sq, struct hf_error *error)
@@ -236,39 +235,44 @@ static enum hf_err read_head(struct hf_sqlite *sq, struct hf_error *error)
     return err;
 }
 
+/* What mark and head say, and of which boot we are. */
+static enum hf_err read_witnesses(struct hf_sqlite *sq, struct hf_error *error)
+{
+    int got = sq->sys->boot_id(sq->sys, sq->boot);
+    enum hf_err err;
+
+    if (got)
+        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
+                                  "read this kernel's boot id");
+    err = hf_sqlite_mark_read(sq, error);
+    return err ? err : read_head(sq, error);
+}
+
 static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
                                struct hf_error *error)
 {
-    enum hf_err err = HF_ERR_OK;
-    bool is_there = false;
-    int got;
+    enum hf_sqlite_open_how how =
+        sq->read_only ? HF_SQLITE_OPEN_IF_THERE : HF_SQLITE_OPEN_OR_MAKE;
+    enum hf_err err = open_gate(sq, how, is_missing, error);
 
-    if (!sq->place.is_default)
-        err = hf_sqlite_place_way(sq, error);
-    if (!err)
-        err = hf_sqlite_place_folder(sq, is_missing, error);
     if (err || *is_missing)
         return err;
-    err = open_gate(sq, is_missing, error);
-    if (err || *is_missing)
+    err = lock_gate(sq, error);
+    if (err)
         return err;
     if (!hf_sqlite_is_in_place(sq))
         return HF_ERR_OK; /* is_attached stays false: once more */
     err = try_locks(sq, error);
     if (!err)
-        err = open_head(sq, &is_there, error);
-    if (err || !is_there)
+        err = open_head(sq, how, error);
+    if (!err && sq->head_fd >= 0)
+        err = lock_head(sq, error);
+    if (err || (sq->head_fd >= 0 && !head_is_in_place(sq)))
         return err;
     /* It may have been put there while we waited for the head. */
     if (!hf_sqlite_is_in_place(sq))
         return HF_ERR_OK;
-    got = sq->sys->boot_id(sq->sys, sq->boot);
-    if (got)
-        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
-                                  "read this kernel's boot id");
-    err = hf_sqlite_mark_read(sq, error);
-    if (!err)
-        err = read_head(sq, error);
+    err = read_witnesses(sq, error);
     sq->is_attached = !err;
     return err;
 }
@@ -291,6 +295,21 @@ enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
                         "%s is replaced again and again", sq->place.path);
 }
 
+bool hf_sqlite_look(struct hf_sqlite *sq)
+{
+    struct hf_error ignored;
+    bool is_missing = false;
+
+    sq->is_attached =
+        !open_gate(sq, HF_SQLITE_OPEN_IF_THERE, &is_missing, &ignored) &&
+        !is_missing && !open_head(sq, HF_SQLITE_OPEN_IF_THERE, &ignored) &&
+        sq->head_fd >= 0 && !read_witnesses(sq, &ignored) &&
+        hf_sqlite_witnesses_agree(sq);
+    if (!sq->is_attached)
+        hf_sqlite_detach(sq);
+    return sq->is_attached;
+}
+
 /* ---- in and out ---- */
 
 static bool give_back(struct hf_sqlite *sq, int fd, bool *is_locked)
@@ -301,11 +320,18 @@ static bool give_back(struct hf_sqlite *sq, int fd, bool *is_locked)
     return is_free;
 }
 
+void hf_sqlite_stay(struct hf_sqlite *sq)
+{
+    hf_assert(sq->is_locked && sq->in_txn);
+    sq->stays = true;
+}
+
 void hf_sqlite_leave(struct hf_sqlite *sq)
 {
     bool is_head_free;
 
     hf_sqlite_rollback(sq);
+    sq->stays = false;
     is_head_free = give_back(sq, sq->head_fd, &sq->head_is_locked);
     /* A lock that is not given back goes with its file: kept, it would shut out
      * everybody for as long as we live. */
@@ -345,9 +371,14 @@ static bool is_in_order(const struct hf_sqlite *sq)
 static enum hf_err take_again(struct hf_sqlite *sq, bool *is_same,
                               struct hf_error *error)
 {
-    enum hf_err err = lock_gate(sq, error);
+    enum hf_err err;
 
     *is_same = false;
+    /* What SQLite does without looking at the file need keep nobody waiting. If
+     * it fails, it does so again inside. */
+    if (!sq->db)
+        (void)hf_sqlite_connect(sq, error);
+    err = lock_gate(sq, error);
     if (err || sq->head_fd < 0)
         return err;
     err = lock_head(sq, error);
@@ -355,7 +386,10 @@ static enum hf_err take_again(struct hf_sqlite *sq, bool *is_same,
         return err;
     if (!hf_sqlite_is_in_place(sq) || !head_is_in_place(sq))
         return HF_ERR_OK;
-    err = hf_sqlite_head_read(sq, error);
+    if (!sq->are_locks_tried)
+        err = try_locks(sq, error);
+    if (!err)
+        err = hf_sqlite_head_read(sq, error);
     if (err)
         return err;
     *is_same = sq->head_found == HF_SQLITE_FOUND &&
@@ -437,6 +471,10 @@ enum hf_err hf_sqlite_enter(struct hf_sqlite *sq, bool writing,
                             bool *is_missing, struct hf_error *error)
 {
     *is_missing = false;
+    if (sq->stays) {
+        sq->stays = false;
+        return HF_ERR_OK;
+    }
     if (sq->read_only)
         return enter_to_look(sq, is_missing, error);
     for (int tries = 0; tries < TRIES_MAX; tries++) {

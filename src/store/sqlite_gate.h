@@ -19,6 +19,13 @@
  */
 enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
                              struct hf_error *error);
+/*
+ * The same without the gate, where all is there, whole and in agreement; else
+ * false, and detached. Somebody may be writing meanwhile: whoever enters takes
+ * the gate and judges all of it again. Only the first to come, or one who finds
+ * something amiss, has to wait for the gate to learn what is there.
+ */
+bool hf_sqlite_look(struct hf_sqlite *sq);
 /* Close all of it; the gate is given back. Leases and requests stay. */
 void hf_sqlite_detach(struct hf_sqlite *sq);
 
@@ -31,6 +38,9 @@ enum hf_err hf_sqlite_enter(struct hf_sqlite *sq, bool writing,
                             bool *is_missing, struct hf_error *error);
 /* Roll back what is not committed and give the gate back. */
 void hf_sqlite_leave(struct hf_sqlite *sq);
+/* Inside, with a transaction that writes and has written nothing: remain there
+ * for a request that follows at once; whoever enters next is in already. */
+void hf_sqlite_stay(struct hf_sqlite *sq);
 
 /* Is the database file still the one that its path names? */
 bool hf_sqlite_is_in_place(struct hf_sqlite *sq);

@@ -85,8 +85,10 @@ struct hf_sqlite {
     /* ---- attached: open on the files; see sqlite_gate.h ---------------------
      */
     bool is_attached;
-    bool is_locked;      /* the gate is ours */
-    bool head_is_locked; /* and its second half */
+    bool is_locked;       /* the gate is ours */
+    bool head_is_locked;  /* and its second half */
+    bool stays;           /* nobody is at work inside: for who comes next */
+    bool are_locks_tried; /* they exclude */
     int folder_fd;
     int gate_fd; /* the database file itself; its flock is the gate */
     int run_fd;

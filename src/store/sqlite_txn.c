@@ -487,8 +487,9 @@ static void run(struct hf_sqlite *sq, struct hf_store_request *request,
         err = hf_sqlite_edit_epoch(&edit, request->epoch, error);
     if (!err && hf_sqlite_edit_has_changes(&edit))
         err = hf_sqlite_edit_commit(&edit, &is_unknown, error);
-    else
+    else if (err)
         hf_sqlite_edit_abort(&edit);
+    /* With nothing changed there is nothing to undo. */
     if (!err) {
         answer(sq, request, HF_OUTCOME_COMMITTED);
         return;
@@ -510,6 +511,7 @@ void hf_sqlite_txn_submit(struct hf_sqlite *sq,
                           struct hf_store_request *request)
 {
     bool writing = hf_store_txn_writes(request);
+    bool stays = request->more && !writing && !sq->read_only;
     bool lean = false;
 
     if (writing && sq->read_only) {
@@ -522,7 +524,8 @@ void hf_sqlite_txn_submit(struct hf_sqlite *sq,
         bool again = false;
         bool is_missing;
 
-        if (hf_sqlite_enter(sq, writing, &is_missing, &request->error)) {
+        if (hf_sqlite_enter(sq, writing || stays, &is_missing,
+                            &request->error)) {
             answer(sq, request, HF_OUTCOME_FAILED);
             return;
         }
@@ -531,6 +534,10 @@ void hf_sqlite_txn_submit(struct hf_sqlite *sq,
             return;
         }
         run(sq, request, writing, &lean, &again);
+        if (stays && !again && request->outcome == HF_OUTCOME_COMMITTED) {
+            hf_sqlite_stay(sq);
+            return;
+        }
         if (!again || tries == 2) {
             hf_sqlite_leave(sq);
             if (again)

@@ -230,6 +230,12 @@ struct hf_store_request {
      * may lose later, it then knows what it must be above.
      */
     uint32_t epoch;
+    /*
+     * The caller means to submit another one as soon as it has this answer, and
+     * calls `next` until that returns NULL, without waiting for anything in
+     * between. A store may keep what it would have to take again.
+     */
+    bool more;
 
     /* LEASE_* : GRANT takes ttl_ms, the others lease. */
     hf_lease_id lease;

@@ -132,10 +132,20 @@ static void hold_gate(struct lab *lab, void *argument)
     lab_ready(lab);
 }
 
+static void expect_shut_out(struct lab *lab, struct hf_store *store,
+                            const char *why)
+{
+    assert_int_equal(lab_try_take(lab, store, "other", 0, NULL, NULL),
+                     HF_OUTCOME_FAILED);
+    assert_int_equal(lab->error.code, HF_ERR_UNAVAILABLE);
+    assert_non_null(strstr(lab->error.text, why));
+}
+
 static void a_gate_held_too_long_names_the_process(void **state)
 {
     struct lab *lab = *state;
     struct hf_store *store = open_for(lab, 50);
+    struct hf_store *late;
     char who[32];
     pid_t pid;
 
@@ -143,14 +153,17 @@ static void a_gate_held_too_long_names_the_process(void **state)
     assert_true(lab_take(lab, store, "held", 0));
     pid = lab_start(lab, hold_gate, NULL);
     snprintf(who, sizeof(who), "process %d has held", (int)pid);
-    assert_int_equal(lab_try_take(lab, store, "other", 0, NULL, NULL),
-                     HF_OUTCOME_FAILED);
-    assert_int_equal(lab->error.code, HF_ERR_UNAVAILABLE);
-    assert_non_null(strstr(lab->error.text, who));
+    expect_shut_out(lab, store, who);
+    /* To look at what is in order nobody needs the gate. */
+    late = open_for(lab, 50);
+    assert_non_null(late);
+    expect_shut_out(lab, late, who);
+    must(unlink(lab_file(lab, ".mark")) == 0);
     assert_null(open_for(lab, 50));
     assert_int_equal(lab->error.code, HF_ERR_UNAVAILABLE);
     lab_end(pid);
-    assert_true(lab_take(lab, store, "other", 0));
+    assert_true(lab_take(lab, late, "other", 0));
+    lab_close(late);
     lab_close(store);
 }
 
@@ -184,6 +197,67 @@ static void another_program_that_uses_sqlite_is_kept_out(void **state)
     lab_close(store);
 }
 
+/* ---- kept for what follows ---- */
+
+static unsigned int gate_takings;
+
+static int count_lock(struct hf_sys *sys, int fd, enum hf_lock_mode mode,
+                      struct hf_span limit)
+{
+    (void)limit;
+    gate_takings++;
+    return sys->try_lock(sys, fd, mode);
+}
+
+static void read_more_will_follow(struct lab *lab, struct hf_store *store)
+{
+    struct hf_action read = {.kind = HF_DO_GET, .key = {"key", 3}};
+    struct hf_branch branch = {.then = &read, .then_count = 1};
+    struct hf_store_request request = {.kind = HF_STORE_TXN,
+                                       .branches = &branch,
+                                       .branch_count = 1,
+                                       .more = true};
+
+    assert_int_equal(lab_run(lab, store, &request), HF_OUTCOME_COMMITTED);
+    hf_store_request_clear(&request);
+}
+
+static void the_gate_is_kept_between_a_read_and_its_write(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *store = lab_open(lab);
+    struct hf_store *other = open_for(lab, 50);
+
+    lab->fake.sys.lock = count_lock;
+    gate_takings = 0;
+    read_more_will_follow(lab, store);
+    /* The database's lock, and the head's. */
+    assert_int_equal(gate_takings, 2);
+    assert_true(lab_take(lab, store, "key", 0));
+    assert_int_equal(gate_takings, 2);
+    /* What is written stays for nobody. */
+    assert_false(lab_take(lab, other, "key", 0));
+    assert_int_equal(gate_takings, 4);
+    lab_close(other);
+    lab_close(store);
+}
+
+static void a_gate_that_is_kept_is_given_back_when_nothing_follows(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *store = lab_open(lab);
+    struct hf_store *other = open_for(lab, 50);
+    struct hf_time now = lab->fake.sys.steady(&lab->fake.sys);
+
+    read_more_will_follow(lab, store);
+    assert_int_equal(lab_try_take(lab, other, "key", 0, NULL, NULL),
+                     HF_OUTCOME_FAILED);
+    assert_null(hf_store_next(store, now));
+    assert_true(lab_take(lab, other, "key", 0));
+    lab_close(other);
+    lab_close(store);
+}
+
 /* ---- replaced while somebody is inside ---- */
 
 /* At the moment after a commit when its file is seen to be still in place. */
@@ -209,10 +283,11 @@ static int lstat_then_replace(struct hf_sys *sys, int folder, const char *name,
     lab_copy(lab_file(lab, "-older"), lab_file(lab, "-moving"));
     must(rename(lab_file(lab, "-moving"), lab->path) == 0);
     other = open_for(lab, 50);
-    if (!other)
-        meanwhile.was_kept_out = lab->error.code == HF_ERR_UNAVAILABLE;
-    else
-        lab_close(other);
+    must(other != NULL);
+    meanwhile.was_kept_out =
+        lab_try_take(lab, other, "held", 0, NULL, NULL) == HF_OUTCOME_FAILED &&
+        lab->error.code == HF_ERR_UNAVAILABLE;
+    lab_close(other);
     return got;
 }
 
@@ -384,6 +459,8 @@ int main(void)
         LAB_TEST(locks_that_fail_when_tried_are_found),
         LAB_TEST(remote_file_systems_are_refused_by_name),
         LAB_TEST(a_gate_held_too_long_names_the_process),
+        LAB_TEST(the_gate_is_kept_between_a_read_and_its_write),
+        LAB_TEST(a_gate_that_is_kept_is_given_back_when_nothing_follows),
         LAB_TEST(a_file_put_there_is_entered_when_the_writer_has_left),
         LAB_TEST(another_program_that_uses_sqlite_is_kept_out),
         LAB_TEST(a_handle_is_of_no_use_to_a_child),
