@@ -48,7 +48,7 @@ ends_first() {
 
 @test "every example is named by a test that runs it" {
     while read -r file; do
-        case $file in README.md) continue ;; esac
+        case $file in README.md | local.mk) continue ;; esac
         grep -qrF -- "${file#systemd/}" "$HF_SRC/tests" "$HF_SRC/dev" || { echo "no test names $file"; false; }
         grep -qF -- "\`$file\`" "$examples/README.md" || { echo "README.md does not name $file"; false; }
     done < <(cd "$examples" && find . -type f -printf '%P\n')
@@ -398,4 +398,14 @@ END
     runs "$examples/backup.sh" "$D/data" "$D/data.tar.gz"
     [ "$status" = 80 ]
     [ "$(cat data.tar.gz)" = newer ]
+}
+
+@test "all of them are installed, where fenced.crontab looks for them" {
+    unset MAKEFLAGS MFLAGS MAKELEVEL
+    make -s -C "$HF_BUILD" DESTDIR="$D/there" docdir=/doc install-nobase_dist_docDATA install-dist_exampleSCRIPTS
+    diff <(cd "$HF_SRC/examples" && find . -type f ! -name local.mk | sort) \
+        <(cd "$D/there/doc/examples" && find . -type f | sort)
+    [ -x "$D/there/doc/examples/s3-publish.sh" ]
+    eval "$(grep ^EXAMPLES= "$HF_SRC/examples/fenced.crontab")"
+    [[ $EXAMPLES == */share/doc/holdfast/examples ]]
 }
