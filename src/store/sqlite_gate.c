@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "store/sqlite_lease.h"
 #include "store/sqlite_recover.h"
 #include "store/sqlite_table.h"
@@ -47,7 +49,10 @@ static long find_holder(ino_t ino)
             holder = strtol(pid, NULL, 10);
     }
     fclose(locks);
-    return holder > 0 ? holder : 0;
+    /* Who took it may have ended, and left it to a child. */
+    if (holder <= 0 || (kill((pid_t)holder, 0) && errno == ESRCH))
+        return 0;
+    return holder;
 }
 
 static enum hf_err held_too_long(const struct hf_sqlite *sq, ino_t ino,
@@ -59,10 +64,10 @@ static enum hf_err held_too_long(const struct hf_sqlite *sq, ino_t ino,
     if (holder)
         snprintf(who, sizeof(who), "process %ld", holder);
     return hf_error_set(error, HF_ERR_UNAVAILABLE,
-                        "%s has held %s for more than %lld s; it may be "
-                        "stopped: continue or end it",
+                        "%s has held %s for more than %s; it may be stopped: "
+                        "continue or end it",
                         who, sq->place.path,
-                        (long long)(sq->gate_limit.ns / 1000000000));
+                        hf_duration_print(sq->gate_limit).text);
 }
 
 static enum hf_err lock_file(struct hf_sqlite *sq, int fd, ino_t ino,

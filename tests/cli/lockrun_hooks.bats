@@ -144,6 +144,20 @@ value() { sed -n "s/^$2=//p" "$1"; }
     [ "$status" = 3 ]
 }
 
+@test "somebody who sits in the store keeps neither --on-doubt nor --on-lost nor a signal waiting" {
+    runs_on --ttl 6s --grace 500ms --on-doubt 'sh tells doubt' --on-lost 'sh tells lost'
+    flock --no-fork "$D/store/db" sleep 300 3>&- &
+    pids+=("$!")
+    echo "$!" >stray
+    appears doubt
+    [[ $(value doubt LOCK_REASON) == *"process $(cat stray) has held $D/store/db for more than 500ms"* ]]
+    [ ! -e lost ]
+    appears lost
+    kill -KILL "$(cat stray)"
+    ended "$started"
+    [ "$status" = 79 ]
+}
+
 @test "--on-doubt can end the job" {
     runs_on --ttl 6s --grace 500ms --on-doubt 'kill "$LOCK_PID"' --on-lost 'touch lost'
     break_store

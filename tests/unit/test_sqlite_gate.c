@@ -197,6 +197,40 @@ static void another_program_that_uses_sqlite_is_kept_out(void **state)
     lab_close(store);
 }
 
+/* ---- waited for ---- */
+
+static int64_t longest_wait_ms;
+
+static int note_limit(struct hf_sys *sys, int fd, enum hf_lock_mode mode,
+                      struct hf_span limit)
+{
+    int64_t ms = hf_span_to_ms_up(limit);
+
+    if (ms > longest_wait_ms)
+        longest_wait_ms = ms;
+    return sys->try_lock(sys, fd, mode);
+}
+
+static void a_renewal_waits_for_a_part_of_the_ttl(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *store = open_for(lab, 10000);
+    hf_lease_id of_6_s = lab_grant(lab, store, 6000);
+    hf_lease_id of_1_h = lab_grant(lab, store, 3600000);
+
+    assert_true(lab_take(lab, store, "one", of_6_s));
+    assert_true(lab_take(lab, store, "two", of_1_h));
+    lab->fake.sys.lock = note_limit;
+    longest_wait_ms = 0;
+    assert_int_equal(lab_renew(lab, store, of_6_s), HF_OUTCOME_COMMITTED);
+    assert_int_equal(longest_wait_ms, 500);
+    assert_int_equal(lab_renew(lab, store, of_1_h), HF_OUTCOME_COMMITTED);
+    assert_int_equal(longest_wait_ms, 1000);
+    assert_int_equal(lab_release(lab, store, "one"), HF_OUTCOME_COMMITTED);
+    assert_int_equal(longest_wait_ms, 10000);
+    lab_close(store);
+}
+
 /* ---- kept for what follows ---- */
 
 static unsigned int gate_takings;
@@ -459,6 +493,7 @@ int main(void)
         LAB_TEST(locks_that_fail_when_tried_are_found),
         LAB_TEST(remote_file_systems_are_refused_by_name),
         LAB_TEST(a_gate_held_too_long_names_the_process),
+        LAB_TEST(a_renewal_waits_for_a_part_of_the_ttl),
         LAB_TEST(the_gate_is_kept_between_a_read_and_its_write),
         LAB_TEST(a_gate_that_is_kept_is_given_back_when_nothing_follows),
         LAB_TEST(a_file_put_there_is_entered_when_the_writer_has_left),
