@@ -6,6 +6,7 @@
 #include "base/duration.h"
 #include "cmd/lockrun/environment.h"
 #include "cmd/lockrun/hooks.h"
+#include "cmd/lockrun/memory.h"
 #include "cmd/lockrun/run_event.h"
 
 /* So long at least what was killed is waited for, when the lease is over. */
@@ -354,6 +355,8 @@ int run_job(struct run *run)
     int number;
 
     job_init(&run->job, &run->say, run->options->leftover);
+    if (run->say.events)
+        run->memory_kills = memory_kills();
     number = run_take_ending_signal(run);
     status = number ? STATUS_SIGNAL + number : start_job(run);
     if (status) {

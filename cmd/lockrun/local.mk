@@ -43,6 +43,8 @@ lockrun_SOURCES = \
 	cmd/lockrun/keeper.h \
 	cmd/lockrun/leftover.h \
 	cmd/lockrun/main.c \
+	cmd/lockrun/memory.c \
+	cmd/lockrun/memory.h \
 	cmd/lockrun/naming.c \
 	cmd/lockrun/naming.h \
 	cmd/lockrun/nested.c \

@@ -93,9 +93,11 @@ sys.exit(5)
 END
     for n in 1 2 3; do
         runs bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' x "$memory" \
-            lockrun --store="$D/store/memory" --key t/n/k --ttl 60s -- python3 "$D/grow.py" "$D/up.$n"
+            lockrun --store="$D/store/memory" --key t/n/k --ttl 60s --json-fd 7 -- \
+            python3 "$D/grow.py" "$D/up.$n" 7>"$D/events"
         [ "$status" = 5 ] || [ "$status" = 137 ] || break
         [ -e "$D/up.$n" ]
+        grep -q '"event":"ended".*"out_of_memory":true}' "$D/events" || { cat "$D/events"; status=1 output=; break; }
         next memory -n -- true
         [ "$status" = 0 ] || break
     done
