@@ -144,6 +144,10 @@ void hold_json(struct hf_json *json, const struct hf_hold_info *info,
         hf_json_null(json, "lease_ttl_ms");
         hf_json_null(json, "lease_remaining_ms");
     }
+    if (hold_state_of(info) == HOLD_LEFT) {
+        hf_json_text(json, "command_ended", hf_hold_left_at(info).text);
+        hf_json_i64(json, "command_status", info->left.status);
+    }
     hf_hold_json_ids(json, info);
 }
 

@@ -126,12 +126,14 @@ static void say_live(const struct why *why, const struct sum *sum,
 {
     struct age_text age = age_print(hold_age_ms(sum->holder, why->now));
 
-    (void)hf_buf_printf(to,
-                        hold_state_of(sum->holder) == HOLD_LEFT
-                            ? "its command has ended, but processes that it "
-                              "started live on; held for %s"
-                            : "held by a live job for %s",
-                        age.text);
+    if (hold_state_of(sum->holder) == HOLD_LEFT)
+        (void)hf_buf_printf(to,
+                            "its command ended at %s with %d, but processes "
+                            "that it started live on; held for %s",
+                            hf_hold_left_at(sum->holder).text,
+                            (int)sum->holder->left.status, age.text);
+    else
+        (void)hf_buf_printf(to, "held by a live job for %s", age.text);
     if (why->stopped_pid)
         (void)hf_buf_printf(to,
                             ", but pid %" PRIu32

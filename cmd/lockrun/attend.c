@@ -247,7 +247,8 @@ static void tell_of_leftovers(struct run *run)
     if (run->told_of_leftovers || !run->job.has_leftovers)
         return;
     run->told_of_leftovers = true;
-    if (tell_phase(run, HF_PHASE_LEFT, NULL))
+    run_turn(run);
+    if (hf_session_left(run->session, run->job.status, run->now, run->wall))
         say_step(&run->say, "%s", hf_session_error(run->session)->text);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/duration.h"
 #include "base/utc.h"
+#include "client/hold_json.h"
 #include "cmd/lockrun/ask.h"
 #include "cmd/lockrun/proc.h"
 
@@ -72,8 +73,10 @@ void busy_describe(const struct hf_hold_info *info, struct hf_sys *sys,
     if (who->note[0])
         (void)hf_buf_printf(to, ", note \"%s\"", who->note);
     if (info->lease_known && info->phase == HF_PHASE_LEFT)
-        (void)hf_buf_add_str(to, "; its command has ended, processes that it "
-                                 "left behind live on");
+        (void)hf_buf_printf(to,
+                            "; its command ended at %s with %d, processes that "
+                            "it left behind live on",
+                            hf_hold_left_at(info).text, (int)info->left.status);
 }
 
 bool busy_is_dying(const struct hf_hold_info *info)

@@ -13,6 +13,13 @@ struct hf_utc_text hf_hold_since(const struct hf_hold_info *info)
     return hf_utc_print(wall, 0);
 }
 
+struct hf_utc_text hf_hold_left_at(const struct hf_hold_info *info)
+{
+    struct hf_wall wall = {hf_span_ms(info->left.wall_ms).ns};
+
+    return hf_utc_print(wall, 0);
+}
+
 void hf_hold_json_token(struct hf_json *json, uint64_t token)
 {
     hf_json_decimal(json, "token", token);

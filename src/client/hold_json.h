@@ -14,6 +14,9 @@
 /* Since when, RFC 3339; "" when that was not recorded. */
 struct hf_utc_text hf_hold_since(const struct hf_hold_info *info);
 
+/* When the command of one in the phase LEFT ended. */
+struct hf_utc_text hf_hold_left_at(const struct hf_hold_info *info);
+
 /* token, epoch, revision: of a hold or a share. */
 void hf_hold_json_token(struct hf_json *json, uint64_t token);
 /* class, host, pid, uid, program, note, since. */

@@ -593,14 +593,9 @@ void hf_session_acquire(struct hf_session *session,
     open_session(session, now, wall);
 }
 
-enum hf_err hf_session_job(struct hf_session *session,
-                           enum hf_lease_phase phase, const char *cgroup,
-                           struct hf_time now, struct hf_wall wall)
+static enum hf_err tell_job(struct hf_session *session, struct hf_time now,
+                            struct hf_wall wall)
 {
-    withdraw(session, &session->job, &session->job_out, now, wall);
-    begin(session, &session->job, HF_REQUEST_JOB);
-    session->job.phase = phase;
-    session->job.cgroup = cgroup;
     submit(session, &session->job, &session->job_out, now, wall);
     while (session->job_out && take(session, now, wall))
         continue;
@@ -615,6 +610,34 @@ enum hf_err hf_session_job(struct hf_session *session,
         return HF_ERR_OK;
     session->error = session->job.error;
     return session->error.code;
+}
+
+static void begin_job(struct hf_session *session, enum hf_lease_phase phase,
+                      struct hf_time now, struct hf_wall wall)
+{
+    withdraw(session, &session->job, &session->job_out, now, wall);
+    begin(session, &session->job, HF_REQUEST_JOB);
+    session->job.phase = phase;
+}
+
+enum hf_err hf_session_job(struct hf_session *session,
+                           enum hf_lease_phase phase, const char *cgroup,
+                           struct hf_time now, struct hf_wall wall)
+{
+    begin_job(session, phase, now, wall);
+    session->job.cgroup = cgroup;
+    return tell_job(session, now, wall);
+}
+
+enum hf_err hf_session_left(struct hf_session *session, int status,
+                            struct hf_time now, struct hf_wall wall)
+{
+    begin_job(session, HF_PHASE_LEFT, now, wall);
+    session->job.left = (struct hf_lease_left){
+        .wall_ms = wall.ns / 1000000,
+        .status = status,
+    };
+    return tell_job(session, now, wall);
 }
 
 void hf_session_release(struct hf_session *session, struct hf_time now,

@@ -81,14 +81,18 @@ void hf_session_acquire(struct hf_session *session,
                         struct hf_wall wall);
 /*
  * After GRANTED: what runs (see HF_PHASE_*); tells the store. STARTED before
- * the job is spawned, LEFT when its command has ended and others of it live
- * on, GONE when the kernel says that nothing of it is left.
+ * the job is spawned, GONE when the kernel says that nothing of it is left.
  * Unless STARTED returned HF_ERR_OK no job may be started: the store would take
  * our death for the job's. On a store elsewhere it returns OK at once.
  */
 enum hf_err hf_session_job(struct hf_session *session,
                            enum hf_lease_phase phase, const char *cgroup,
                            struct hf_time now, struct hf_wall wall)
+    __attribute__((warn_unused_result));
+/* The same when the command has ended just now, with that exit status, and
+ * others of the job live on: the phase LEFT. */
+enum hf_err hf_session_left(struct hf_session *session, int status,
+                            struct hf_time now, struct hf_wall wall)
     __attribute__((warn_unused_result));
 /* The job is gone: give the key back. Ends in RELEASED, also when the store
  * cannot be reached (hf_session_error then says so). */

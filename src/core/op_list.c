@@ -140,6 +140,7 @@ static void list_answer(struct hf_op *op, struct hf_send *send)
             info->lease_remaining_ms = store->remaining_ms;
             info->proof = store->proof;
             info->phase = store->phase;
+            info->left = store->left;
         }
         next_lease(op);
         return;

@@ -130,6 +130,7 @@ static void job_start(struct hf_op *op)
 {
     lease_begin(op, HF_STORE_LEASE_PHASE);
     op->txn.send.store.phase = op->request->phase;
+    op->txn.send.store.left = op->request->left;
     op->txn.send.store.cgroup = op->request->cgroup;
     hf_op_send(op, &op->txn.send);
 }

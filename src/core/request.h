@@ -81,11 +81,12 @@ struct hf_hold_info {
     uint64_t token;   /* holds and shares; 0 for the others */
     uint64_t created; /* order of waiters */
     hf_lease_id lease;
-    bool lease_known; /* the four below were asked for and told */
+    bool lease_known; /* the five below were asked for and told */
     int64_t lease_ttl_ms;
     int64_t lease_remaining_ms;
     enum hf_lease_proof proof;
     enum hf_lease_phase phase;
+    struct hf_lease_left left;
 };
 
 /* A hold as its holder names it: for RENEW and RELEASE. */
@@ -170,6 +171,7 @@ struct hf_request {
     bool last;       /* RELEASE: nothing else hangs on the session */
     int64_t keep_ms; /* KEEP: holds[0] is kept this long, 1 s to 24 h */
     enum hf_lease_phase phase; /* JOB */
+    struct hf_lease_left left; /* JOB, with the phase LEFT */
     const char *cgroup;        /* JOB */
     uint32_t limit;            /* LIST: at most this many, 1 to 1024 */
     /* EPOCH_ADVANCE: the record's revision that the operator saw, who, why;

@@ -95,6 +95,7 @@ static void do_show(struct sim_state *state, struct hf_store_request *request)
     request->remaining_ms = sim_lease_remaining_ms(state, lease);
     request->proof = sim_lease_proof(state, lease);
     request->phase = lease->phase;
+    request->left = lease->left;
 }
 
 static void do_phase(struct sim_state *state, uint32_t process,
@@ -109,6 +110,7 @@ static void do_phase(struct sim_state *state, uint32_t process,
         return;
     }
     lease->phase = request->phase;
+    lease->left = request->left;
     if (request->phase != HF_PHASE_LEFT)
         lease->has_cgroup = request->cgroup != NULL;
 }

@@ -129,6 +129,7 @@ struct hf_store_request *sim_request_copy(const struct hf_store_request *from)
     to->lease = from->lease;
     to->ttl_ms = from->ttl_ms;
     to->phase = from->phase;
+    to->left = from->left;
     if (from->cgroup)
         to->cgroup = copy_of(to, from->cgroup, strlen(from->cgroup));
     to->branch_count = from->branch_count;

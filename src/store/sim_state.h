@@ -36,6 +36,7 @@ struct sim_lease {
     struct hf_time removal; /* when advance removes it; NEVER: takers do */
     uint32_t process;       /* that granted it */
     enum hf_lease_phase phase;
+    struct hf_lease_left left;
     bool has_cgroup;
     struct sim_key *keys;
 };

@@ -468,8 +468,15 @@ static struct end show(struct hf_sqlite *sq, struct hf_store_request *request,
     request->remaining_ms =
         hf_span_to_ms_up(hf_time_since(row.expires, sq->sys->steady(sq->sys)));
     request->proof = session.proof;
-    request->phase = session.is_whole ? (enum hf_lease_phase)session.head.phase
-                                      : HF_PHASE_NOTHING_STARTED;
+    request->phase = HF_PHASE_NOTHING_STARTED;
+    request->left = (struct hf_lease_left){.status = 0};
+    if (session.is_whole) {
+        request->phase = (enum hf_lease_phase)session.head.phase;
+        request->left = (struct hf_lease_left){
+            .wall_ms = session.head.left_wall_ms,
+            .status = (int32_t)session.head.left_status,
+        };
+    }
     return done;
 }
 
@@ -493,6 +500,7 @@ static struct end phase(struct hf_sqlite *sq, struct hf_store_request *request,
         own->cgroup = cgroup;
     }
     own->phase = request->phase;
+    own->left = request->left;
     return hf_sqlite_session_phase(sq, own, &request->error) ? failed : done;
 }
 

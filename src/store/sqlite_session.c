@@ -215,6 +215,8 @@ static size_t fill_head(struct hf_sqlite *sq,
         .lease = lease->id,
         .pid = sq->pid,
         .phase = lease->phase,
+        .left_wall_ms = lease->left.wall_ms,
+        .left_status = lease->left.status,
     };
     size_t size = lease->cgroup ? strlen(lease->cgroup) : 0;
 
@@ -429,6 +431,7 @@ int hf_sqlite_job_phase(struct hf_sys *sys, int state_fd,
     if (!read_any(sys, state_fd, &page, &session))
         return -EBADMSG;
     head->phase = phase;
+    head->left_wall_ms = head->left_status = 0;
     head->sum = head_sum(head, page_cgroup(&page));
     put = sys->pwrite(sys, state_fd, head, sizeof(*head), HEAD_AT);
     return put < 0 ? (int)put : 0;

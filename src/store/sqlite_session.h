@@ -29,7 +29,9 @@ struct hf_sqlite_session_head {
     uint32_t cgroup_size;
     uint64_t cgroup_ino;        /* of the job's folder */
     uint64_t cgroup_parent_ino; /* of the one above; 0: nothing known */
-    uint64_t sum;               /* of all that and the path behind it */
+    int64_t left_wall_ms;       /* struct hf_lease_left */
+    int64_t left_status;
+    uint64_t sum; /* of all that and the path behind it */
 };
 
 /* What anybody writes who has the gate. */

@@ -68,8 +68,9 @@ struct hf_sqlite_lease {
     off_t note_at;  /* where its note begins and ends, as we left it; 0: not */
     off_t note_end; /* known */
     enum hf_lease_phase phase;
-    char *cgroup; /* of the phase, or NULL */
-    char *path;   /* of the session file */
+    struct hf_lease_left left; /* of the phase */
+    char *cgroup;              /* of the phase, or NULL */
+    char *path;                /* of the session file */
 };
 
 struct hf_sqlite_watch;

@@ -198,6 +198,13 @@ enum hf_lease_phase {
     HF_PHASE_GONE     /* the kernel told that the last of the job is gone */
 };
 
+/* Of the phase LEFT: how the command ended, as an exit status (128+n for a
+ * signal), and when. All zero in the other phases. */
+struct hf_lease_left {
+    int64_t wall_ms;
+    int32_t status;
+};
+
 /*
  * Which store answered. `id` names one life of one store, random, for ever.
  * `epoch_min` is the least epoch under which this store's revisions are known
@@ -241,6 +248,7 @@ struct hf_store_request {
     hf_lease_id lease;
     int64_t ttl_ms;            /* 1 s to 24 h, else FAILED */
     enum hf_lease_phase phase; /* LEASE_PHASE; an answer of LEASE_SHOW */
+    struct hf_lease_left left; /* the same */
     const char *cgroup;        /* LEASE_PHASE, may be NULL */
 
     /* WATCH: changes of keys beginning with `prefix`, revision > `after`.
@@ -265,8 +273,8 @@ struct hf_store_request {
 
     /*
      * GRANT: lease, never 0, and ttl_ms as really granted (a store may raise
-     * it). RENEW: ttl_ms. SHOW: ttl_ms, remaining_ms, proof, and `phase` as
-     * told last, NOTHING_STARTED where no note is taken.
+     * it). RENEW: ttl_ms. SHOW: ttl_ms, remaining_ms, proof, and `phase` and
+     * `left` as told last, NOTHING_STARTED where no note is taken.
      * GRANT, where clients share this kernel (`local`): state_path, a file that
      * lives as long as the lease, whose first HF_STORE_STATE_BYTES
      * bytes belong to the client, and state_fd, open on it and locked; the

@@ -74,7 +74,7 @@ lets_the_stopped_end() {
 
 tells_of_leftovers() {
     runs ${AS-} lockrun --key t/n/k -n -- true
-    [[ $output == *'its command has ended'* ]]
+    [[ $output == *'its command ended at '* ]]
 }
 waits_for_leftovers() {
     rm -f up stop err2
@@ -89,9 +89,12 @@ waits_for_leftovers() {
     grep -Eq '^lockrun: the command ended with 3, but [12] of its processes lives? on: pid [0-9]+ \(' err2
     within 10 tells_of_leftovers
     [ "$status" = 75 ]
-    [[ $output == *'; its command has ended, processes that it left behind live on; lockctl'* ]]
+    [[ $output =~ \;\ its\ command\ ended\ at\ [-0-9T:]+Z\ with\ 3,\ processes\ that\ it\ left\ behind\ live\ on\;\ lockctl ]]
     runs ${AS-} lockctl show t/n/k
-    [[ $output == *'its command has ended, but processes that it started live on; held for '* ]]
+    [[ $output =~ its\ command\ ended\ at\ [-0-9T:]+Z\ with\ 3,\ but\ processes\ that\ it\ started\ live\ on\;\ held\ for\  ]]
+    [[ $output == *$'\nprocesses '*' sh'* ]]
+    runs ${AS-} lockctl show t/n/k --json
+    [[ $output =~ \"command_ended\":\"[-0-9T:]+Z\",\"command_status\":3 ]]
     runs ${AS-} lockctl ls
     [[ ${lines[1]} =~ ^t/n/k\ +leftovers\  ]]
     touch stop

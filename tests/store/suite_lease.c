@@ -247,6 +247,9 @@ static void a_phase_is_told_by_the_granting_handle(void **state)
         struct hf_store_request shown;
 
         request.phase = phases[i];
+        request.left = (struct hf_lease_left){0};
+        if (phases[i] == HF_PHASE_LEFT)
+            request.left = (struct hf_lease_left){1764633600000, 131};
         request.cgroup = i ? NULL : "/sys/fs/cgroup/none";
         kit_run(kit, kit->a, &request);
         assert_int_equal(request.outcome, HF_OUTCOME_COMMITTED);
@@ -254,6 +257,10 @@ static void a_phase_is_told_by_the_granting_handle(void **state)
         assert_int_equal(shown.phase, kit->b->traits.local
                                           ? phases[i]
                                           : HF_PHASE_NOTHING_STARTED);
+        if (kit->b->traits.local) {
+            assert_int_equal(shown.left.wall_ms, request.left.wall_ms);
+            assert_int_equal(shown.left.status, request.left.status);
+        }
         hf_store_request_clear(&shown);
     }
     kit_run(kit, kit->b, &request);
