@@ -59,7 +59,7 @@ complete -c lockctl -n "__lockctl_is 'epoch advance'" -l why -x -d 'The reason, 
 complete -c lockctl -n "__lockctl_is 'epoch advance'" -s n -l dry-run -d 'Say what would be ended and how long it waits, and change nothing'
 complete -c lockctl -n "__lockctl_is 'epoch advance'" -s y -l yes -d 'Do not ask on the terminal'
 complete -c lockctl -n "__lockctl_is 'epoch advance'" -l now -d 'Do not wait until the former holders have stopped: they may still write while new ones run'
-complete -c lockctl -l store -r -F -d 'Use this store: sqlite:PATH, or a path'
+complete -c lockctl -l store -r -F -d 'The store, sqlite:PATH, or a path; by default what HOLDFAST_STORE names, or else the store of this user'
 complete -c lockctl -l json -d 'Print one JSON document instead of text'
 complete -c lockctl -s h -l help -d 'Show this and exit'
 complete -c lockctl -s V -l version -d 'Show the version and exit'
