@@ -213,7 +213,8 @@ static enum hf_err open_head(struct hf_sqlite *sq, enum hf_sqlite_open_how how,
 {
     struct stat about;
     bool is_missing;
-    enum hf_err err = hf_sqlite_place_run(sq, &is_missing, error);
+    enum hf_err err = hf_sqlite_place_run(sq, how != HF_SQLITE_OPEN_IF_THERE,
+                                          &is_missing, error);
 
     if (err || is_missing)
         return err;
@@ -376,13 +377,14 @@ static bool is_in_order(const struct hf_sqlite *sq)
 static enum hf_err take_again(struct hf_sqlite *sq, bool *is_same,
                               struct hf_error *error)
 {
+    struct hf_error ignored;
     enum hf_err err;
 
     *is_same = false;
     /* What SQLite does without looking at the file need keep nobody waiting. If
      * it fails, it does so again inside. */
     if (!sq->db)
-        (void)hf_sqlite_connect(sq, error);
+        (void)hf_sqlite_connect(sq, &ignored);
     err = lock_gate(sq, error);
     if (err || sq->head_fd < 0)
         return err;

@@ -294,8 +294,8 @@ enum hf_err hf_sqlite_place_folder(struct hf_sqlite *sq, bool *is_missing,
     return HF_ERR_OK;
 }
 
-enum hf_err hf_sqlite_place_run(struct hf_sqlite *sq, bool *is_missing,
-                                struct hf_error *error)
+enum hf_err hf_sqlite_place_run(struct hf_sqlite *sq, bool makes,
+                                bool *is_missing, struct hf_error *error)
 {
     struct hf_sys *sys = sq->sys;
     const char *path = sq->place.run;
@@ -306,7 +306,7 @@ enum hf_err hf_sqlite_place_run(struct hf_sqlite *sq, bool *is_missing,
     int got = 0;
 
     *is_missing = !err && sq->run_fd < 0;
-    if (err || !*is_missing || sq->read_only)
+    if (err || !*is_missing || !makes)
         return err;
     *is_missing = false;
     err = make_folder(sq, path, mode, error);

@@ -56,9 +56,10 @@ enum hf_err hf_sqlite_place_fs(struct hf_sqlite *sq, int fd, const char *path,
  */
 enum hf_err hf_sqlite_place_folder(struct hf_sqlite *sq, bool *is_missing,
                                    struct hf_error *error);
-/* The same for the session folder, into run_fd; made when missing. */
-enum hf_err hf_sqlite_place_run(struct hf_sqlite *sq, bool *is_missing,
-                                struct hf_error *error);
+/* The same for the session folder, into run_fd; with `makes`, which wants the
+ * gate, it is made when missing. */
+enum hf_err hf_sqlite_place_run(struct hf_sqlite *sq, bool makes,
+                                bool *is_missing, struct hf_error *error);
 
 enum hf_sqlite_open_how {
     HF_SQLITE_OPEN_IF_THERE, /* *fd is -1 when it is missing */

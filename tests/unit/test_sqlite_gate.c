@@ -292,6 +292,50 @@ static void a_gate_that_is_kept_is_given_back_when_nothing_follows(void **state)
     lab_close(store);
 }
 
+/* ---- looked at without it ---- */
+
+static struct {
+    int (*mkdir)(struct hf_sys *sys, int folder, const char *name, mode_t mode);
+    unsigned int made;
+    unsigned int made_outside;
+} folders;
+
+static int note_mkdir(struct hf_sys *sys, int folder, const char *name,
+                      mode_t mode)
+{
+    folders.made++;
+    if (gate_takings == 0)
+        folders.made_outside++;
+    return folders.mkdir(sys, folder, name, mode);
+}
+
+/* Half made it would be refused by whoever comes then. */
+static void a_session_folder_is_made_inside_the_gate_alone(void **state)
+{
+    struct lab *lab = *state;
+
+    lab_close(lab_open(lab));
+    lab_remove_tree(lab_file(lab, ".run"));
+    lab->fake.sys.lock = count_lock;
+    folders.mkdir = lab->fake.sys.mkdir;
+    folders.made = folders.made_outside = gate_takings = 0;
+    lab->fake.sys.mkdir = note_mkdir;
+    lab_close(lab_open(lab));
+    assert_int_equal(folders.made, 1);
+    assert_int_equal(folders.made_outside, 0);
+}
+
+static void what_is_in_order_is_opened_without_the_gate(void **state)
+{
+    struct lab *lab = *state;
+
+    lab_close(lab_open(lab));
+    lab->fake.sys.lock = count_lock;
+    gate_takings = 0;
+    lab_close(lab_open(lab));
+    assert_int_equal(gate_takings, 0);
+}
+
 /* ---- replaced while somebody is inside ---- */
 
 /* At the moment after a commit when its file is seen to be still in place. */
@@ -496,6 +540,8 @@ int main(void)
         LAB_TEST(a_renewal_waits_for_a_part_of_the_ttl),
         LAB_TEST(the_gate_is_kept_between_a_read_and_its_write),
         LAB_TEST(a_gate_that_is_kept_is_given_back_when_nothing_follows),
+        LAB_TEST(a_session_folder_is_made_inside_the_gate_alone),
+        LAB_TEST(what_is_in_order_is_opened_without_the_gate),
         LAB_TEST(a_file_put_there_is_entered_when_the_writer_has_left),
         LAB_TEST(another_program_that_uses_sqlite_is_kept_out),
         LAB_TEST(a_handle_is_of_no_use_to_a_child),
