@@ -150,6 +150,10 @@ static int real_boot_id(struct hf_sys *sys, uint8_t id[HF_BOOT_ID_SIZE])
     errnum = learn_offset(sys);
     if (errnum)
         return errnum;
+    if (sys->boot_is_known) {
+        memcpy(id, sys->boot, sizeof(sys->boot));
+        return 0;
+    }
     fd = TEMP_FAILURE_RETRY(
         open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     if (fd < 0)
@@ -160,7 +164,12 @@ static int real_boot_id(struct hf_sys *sys, uint8_t id[HF_BOOT_ID_SIZE])
     if (size < 0)
         return -errnum;
     text[size] = '\0';
-    return parse_boot_id(text, id);
+    errnum = parse_boot_id(text, sys->boot);
+    if (errnum)
+        return errnum;
+    sys->boot_is_known = true;
+    memcpy(id, sys->boot, sizeof(sys->boot));
+    return 0;
 }
 
 static int real_random(struct hf_sys *sys, void *to, size_t bytes)

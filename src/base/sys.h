@@ -84,6 +84,9 @@ struct hf_sys {
      */
     bool offset_is_known;
     int64_t offset_ns;
+    /* And this boot's id, once it was asked for. */
+    bool boot_is_known;
+    uint8_t boot[HF_BOOT_ID_SIZE];
 };
 
 /* The real one. The object is the caller's; it holds nothing to release. */

@@ -12,8 +12,8 @@ enum {
 };
 
 struct writes {
+    size_t count; /* in front: few are used, and no other page is touched */
     const struct hf_action *list[WRITES_MAX];
-    size_t count;
 };
 
 static enum hf_err wrong(struct hf_error *error, const char *what)
