@@ -214,7 +214,8 @@ END
 }
 
 @test "leftovers, with what lockctl tells of processes" {
-    begins --json -- sh -c 'setsid sh -c "touch up; while [ ! -e stop ]; do sleep 0.05; done" >/dev/null 2>&1 & exit 4'
+    begins --json -- sh -c 'setsid sh -c "touch up; while [ ! -e stop ]; do sleep 0.05; done" >/dev/null 2>&1 &
+        while [ ! -e up ]; do sleep 0.01; done; exit 4'
     within 10 has_event leftovers
     [ "$(of leftovers leftover)" = '"wait"' ]
     [ "$(of leftovers count)" -ge 1 ]
