@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         break;
     case OPTIONS_RUN:
         if (!options.is_dry_run)
-            return run_command(&sys, &options, closed);
+            run_command(&sys, &options, closed);
         status = dry_run(&sys, &options, &out, &error);
         break;
     }

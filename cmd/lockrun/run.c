@@ -184,8 +184,9 @@ static int find_program(struct run *run)
     return status;
 }
 
-int run_command(struct hf_sys *sys, const struct lockrun_options *options,
-                unsigned int closed)
+_Noreturn void run_command(struct hf_sys *sys,
+                           const struct lockrun_options *options,
+                           unsigned int closed)
 {
     struct run run = {
         .sys = sys,
@@ -221,11 +222,11 @@ int run_command(struct hf_sys *sys, const struct lockrun_options *options,
     }
     if (run.transport) {
         tell_notice(&run);
-        run.transport->ops->close(run.transport);
+        run.transport->ops->end(run.transport);
     }
     if (is_held)
         job_clear(&run.job);
     hooks_finish(&run);
     run_event_ended(&run, status);
-    return status;
+    exit(status);
 }

@@ -56,9 +56,11 @@ struct run {
     struct hf_wall wall;
 };
 
-/* All of it. Returns lockrun's exit status. */
-int run_command(struct hf_sys *sys, const struct lockrun_options *options,
-                unsigned int closed);
+/* All of it, lockrun's end and its exit status too: the process is not wanted
+ * any longer, and memory goes with it in one piece. */
+_Noreturn void run_command(struct hf_sys *sys,
+                           const struct lockrun_options *options,
+                           unsigned int closed);
 
 /* Until the key is ours: 0, with *is_held true. Else the exit status, told. */
 int run_get_key(struct run *run, bool *is_held);

@@ -131,6 +131,11 @@ static void local_close(struct hf_transport *transport)
     local_free(local);
 }
 
+static void local_end(struct hf_transport *transport)
+{
+    hf_service_end(local_of(transport)->service);
+}
+
 static const struct hf_transport_ops local_ops = {
     .submit = local_submit,
     .cancel = local_cancel,
@@ -138,6 +143,7 @@ static const struct hf_transport_ops local_ops = {
     .fd = local_fd,
     .wake_at = local_wake_at,
     .close = local_close,
+    .end = local_end,
 };
 
 /* False: no memory. */

@@ -23,6 +23,10 @@ struct hf_transport_ops {
     int (*fd)(struct hf_transport *transport);
     struct hf_time (*wake_at)(struct hf_transport *transport);
     void (*close)(struct hf_transport *transport);
+    /* As close, by a process that ends next: what others see of it is given
+     * back. Memory and descriptors are left to the kernel, which is quicker.
+     * NULL: there is only close. */
+    void (*end)(struct hf_transport *transport);
 };
 
 /* First member of every transport. */

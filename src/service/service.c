@@ -159,3 +159,11 @@ void hf_service_close(struct hf_service *service)
     hf_core_free(service->core);
     free(service);
 }
+
+void hf_service_end(struct hf_service *service)
+{
+    if (service->store->ops->end)
+        service->store->ops->end(service->store);
+    else
+        hf_service_close(service);
+}

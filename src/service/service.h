@@ -35,5 +35,7 @@ struct hf_time hf_service_wake_at(const struct hf_service *service);
 bool hf_service_is_busy(const struct hf_service *service);
 struct hf_store *hf_service_store(struct hf_service *service);
 void hf_service_close(struct hf_service *service);
+/* As close, by a process that ends next; see the store's `end`. */
+void hf_service_end(struct hf_service *service);
 
 #endif

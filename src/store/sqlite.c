@@ -218,6 +218,17 @@ static void sqlite_close(struct hf_store *store)
     free(sq);
 }
 
+static void sqlite_end(struct hf_store *store)
+{
+    struct hf_sqlite *sq = sqlite_of(store);
+
+    if (getpid() != sq->pid)
+        return;
+    hf_sqlite_wake_unregister(sq);
+    if (sq->is_locked)
+        hf_sqlite_leave(sq);
+}
+
 static const struct hf_store_ops sqlite_ops = {
     .submit = sqlite_submit,
     .cancel = sqlite_cancel,
@@ -225,6 +236,7 @@ static const struct hf_store_ops sqlite_ops = {
     .fd = sqlite_fd,
     .wake_at = sqlite_wake_at,
     .close = sqlite_close,
+    .end = sqlite_end,
 };
 
 /* ---- open ---- */

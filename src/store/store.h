@@ -375,6 +375,10 @@ struct hf_store_ops {
      * Requests that are out are forgotten; the answers of those that were
      * fetched stay until they are cleared. */
     void (*close)(struct hf_store *store);
+    /* As close, by a process that ends next: what others see of the handle is
+     * given back. Memory and descriptors are left to the kernel, which is
+     * quicker. NULL: there is only close. */
+    void (*end)(struct hf_store *store);
 };
 
 /* First member of every store. */
