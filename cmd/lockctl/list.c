@@ -120,7 +120,7 @@ static void add_line(struct table *table, const struct list_line *line,
     table_add(table, age_print(hold_age_ms(info, now)).text);
     if (!info->lease_known)
         table_add(table, "");
-    else if (info->lease_remaining_ms < 0)
+    else if (info->lease_remaining_ms < 0 || state_of(line) == HOLD_DEAD)
         table_add(table, "over");
     else
         table_add(table, age_print(info->lease_remaining_ms).text);

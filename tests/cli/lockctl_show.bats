@@ -96,7 +96,7 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
     within 10 gone "$job"
     within 10 says "$proof" why t/n/k
     run lockctl ls
-    [[ ${lines[1]} =~ ^t/n/k\ +dead\  ]]
+    [[ ${lines[1]} =~ ^t/n/k\ +dead\ .*\ over\  ]]
 }
 
 @test "of processes that closed what they inherited the lease alone is known" {
