@@ -73,10 +73,12 @@ void busy_describe(const struct hf_hold_info *info, struct hf_sys *sys,
     if (who->note[0])
         (void)hf_buf_printf(to, ", note \"%s\"", who->note);
     if (info->lease_known && info->phase == HF_PHASE_LEFT)
-        (void)hf_buf_printf(to,
-                            "; its command ended at %s with %d, processes that "
-                            "it left behind live on",
-                            hf_hold_left_at(info).text, (int)info->left.status);
+        (void)hf_buf_printf(to, "; its command ended at %s with %d, %s",
+                            hf_hold_left_at(info).text, (int)info->left.status,
+                            info->proof == HF_PROOF_LIVES
+                                ? "processes that it left behind live on"
+                                : "nothing is known of the processes that it "
+                                  "left behind");
 }
 
 bool busy_is_dying(const struct hf_hold_info *info)

@@ -108,6 +108,25 @@ waits_for_leftovers() {
     with_and_without waits_for_leftovers
 }
 
+@test "C09: nobody is said to live on of whom nothing is known" {
+    [ "$(id -u)" != 0 ] || {
+        AS='setpriv --reuid 65534 --regid 65534 --clear-groups'
+        command -v setpriv >/dev/null || skip 'no setpriv here'
+        chown 65534:65534 . store
+    }
+    ${AS-} lockrun --key t/n/k --ttl 60s -- \
+        sh -c 'sleep 300 & echo $! >up; exit 3' 2>err2 3>&- &
+    started=$!
+    pids+=("$started")
+    within 10 grep -q 'live' err2
+    within 10 tells_of_leftovers
+    kill -9 "$(pgrep -P "$started" holdfast-guard)" "$started" "$(cat up)"
+    ended "$started"
+    runs ${AS-} lockrun --key t/n/k -n -- true
+    [ "$status" = 75 ]
+    [[ $output == *' with 3, nothing is known of the processes that it left behind; lockctl'* ]]
+}
+
 ends_leftovers() {
     local mark=$D/left.$1
     rm -f up err2
