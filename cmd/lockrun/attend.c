@@ -6,7 +6,6 @@
 #include "base/duration.h"
 #include "cmd/lockrun/environment.h"
 #include "cmd/lockrun/hooks.h"
-#include "cmd/lockrun/memory.h"
 #include "cmd/lockrun/run_event.h"
 
 /* So long at least what was killed is waited for, when the lease is over. */
@@ -357,7 +356,7 @@ int run_job(struct run *run)
 
     job_init(&run->job, &run->say, run->options->leftover);
     if (run->say.events)
-        run->memory_kills = memory_kills();
+        memory_begin(&run->memory);
     number = run_take_ending_signal(run);
     status = number ? STATUS_SIGNAL + number : start_job(run);
     if (status) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockrun/memory.h"
 
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +27,13 @@ static bool names_memory(const char *list, size_t size)
 }
 
 /* In a file of lines "name number". -1: not there. */
-static int64_t read_count(const char *root, const char *group, const char *file)
+static int64_t read_count(const char *path)
 {
     static const char name[] = "oom_kill ";
-    char path[PATH_MAX];
     char text[512];
     const char *line;
-    int size = snprintf(path, sizeof(path), "%s%s/%s", root, group, file);
 
-    if (size < 0 || (size_t)size >= sizeof(path) ||
-        proc_read(path, text, sizeof(text)) < 0)
+    if (proc_read(path, text, sizeof(text)) < 0)
         return -1;
     for (line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -48,23 +43,36 @@ static int64_t read_count(const char *root, const char *group, const char *file)
     return -1;
 }
 
-/* In a container the group may be named as its host sees it, and be shown as
- * the root of what is mounted. */
-static int64_t count_of(const char *root, const char *group, const char *file)
+static bool find(struct memory *memory, const char *root, const char *group,
+                 const char *file)
 {
-    int64_t count = read_count(root, group, file);
+    int size = snprintf(memory->path, sizeof(memory->path), "%s%s/%s", root,
+                        group[1] ? group : "", file);
 
-    return count < 0 ? read_count(root, "", file) : count;
+    if (size < 0 || (size_t)size >= sizeof(memory->path))
+        return false;
+    memory->kills = read_count(memory->path);
+    return memory->kills >= 0;
 }
 
-int64_t memory_kills(void)
+/* In a container the group may be named as its host sees it, and be shown as
+ * the root of what is mounted. */
+static void find_one(struct memory *memory, const char *root, const char *group,
+                     const char *file)
+{
+    if (!find(memory, root, group, file))
+        (void)find(memory, root, "/", file);
+}
+
+void memory_begin(struct memory *memory)
 {
     char text[8192];
     char *line = text;
     const char *group_2 = NULL;
 
+    memory->kills = -1;
     if (proc_read("/proc/self/cgroup", text, sizeof(text)) < 0)
-        return -1;
+        return;
     /* "number:controllers:group"; of version 2: "0::group". */
     while (line && *line) {
         char *end = strchr(line, '\n');
@@ -73,14 +81,20 @@ int64_t memory_kills(void)
 
         if (end)
             *end++ = '\0';
-        if (group && group == list + 1)
+        if (group && group == list + 1) {
             group_2 = group + 1;
-        else if (group && names_memory(list + 1, (size_t)(group - list - 1)))
-            return count_of(VERSION_1, group[2] ? group + 1 : "",
-                            "memory.oom_control");
+        } else if (group &&
+                   names_memory(list + 1, (size_t)(group - list - 1))) {
+            find_one(memory, VERSION_1, group + 1, "memory.oom_control");
+            return;
+        }
         line = end;
     }
-    return group_2
-               ? count_of(VERSION_2, group_2[1] ? group_2 : "", "memory.events")
-               : -1;
+    if (group_2)
+        find_one(memory, VERSION_2, group_2, "memory.events");
+}
+
+bool memory_ran_out(const struct memory *memory)
+{
+    return memory->kills >= 0 && read_count(memory->path) > memory->kills;
 }

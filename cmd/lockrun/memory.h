@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Did memory run out? What the kernel counts of processes that it killed for
- * want of memory, in lockrun's own control group and those below it, be they of
- * version 1 or 2. Only where a controller of memory sees that group.
+ * want of memory in the control group in which lockrun began, be it of version
+ * 1 or 2; in version 2 also in those below it. Only where a controller of
+ * memory sees that group.
  */
 #ifndef LOCKRUN_MEMORY_H
 #define LOCKRUN_MEMORY_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* How many so far; -1: the kernel does not say. */
-int64_t memory_kills(void);
+struct memory {
+    int64_t kills;       /* when it began; -1: the kernel does not say */
+    char path[PATH_MAX]; /* who counts them: we may be moved meanwhile */
+};
+
+void memory_begin(struct memory *memory);
+/* Has it killed any since? */
+bool memory_ran_out(const struct memory *memory);
 
 #endif

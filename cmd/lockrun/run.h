@@ -15,6 +15,7 @@
 #include "cmd/lockrun/hook.h"
 #include "cmd/lockrun/job.h"
 #include "cmd/lockrun/keeper.h"
+#include "cmd/lockrun/memory.h"
 #include "cmd/lockrun/options.h"
 #include "cmd/lockrun/program.h"
 #include "cmd/lockrun/say.h"
@@ -48,7 +49,7 @@ struct run {
     struct hf_time max_run_at;
     bool is_over_max_run;
     struct hf_span stood;   /* so much later than it was to did a wait end */
-    int64_t memory_kills;   /* before the job, for --json */
+    struct memory memory;   /* for --json */
     bool told_of_guardian;  /* that it ended the job */
     bool told_of_leftovers; /* to the store, for who finds the key taken */
     /* Of this turn of the loop. */

@@ -2,7 +2,6 @@
 #include "cmd/lockrun/run_event.h"
 
 #include "client/hold_json.h"
-#include "cmd/lockrun/memory.h"
 
 /* Who stands for what is the name of the object. */
 static const char *const relations[] = {
@@ -111,7 +110,7 @@ void run_event_ended(const struct run *run, int status)
         hf_json_i64(&event.json, "job_status", run->job.status);
     else
         hf_json_null(&event.json, "job_status");
-    if (run->memory_kills >= 0 && memory_kills() > run->memory_kills)
+    if (memory_ran_out(&run->memory))
         hf_json_bool(&event.json, "out_of_memory", true);
     event_end(&event);
 }
