@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -152,12 +153,29 @@ static bool make_absolute(struct program *program)
 /* ---- finding --------------------------------------------------------------
  */
 
+/* As people write who come from flock(1). */
+static bool is_like_lock_file(const char *name, int errnum)
+{
+    const char *end = strrchr(name, '.');
+    struct stat about;
+
+    if (errnum == ENOENT)
+        return end && (!strcmp(end, ".lock") || !strcmp(end, ".lck"));
+    return errnum == EACCES && strchr(name, '/') && !stat(name, &about) &&
+           S_ISREG(about.st_mode) && about.st_size == 0;
+}
+
 static int not_found(const char *name, int errnum, struct hf_error *error)
 {
     bool is_there = errnum != ENOENT && errnum != ENOTDIR && errnum != ELOOP &&
                     errnum != ENAMETOOLONG;
 
-    if (errnum == ENOENT && !strchr(name, '/'))
+    if (is_like_lock_file(name, errnum))
+        (void)hf_error_set(error, HF_ERR_USAGE,
+                           "%s: %s (the first word is the command; instead of "
+                           "a lock file say --key=NAME)",
+                           name, strerror(errnum));
+    else if (errnum == ENOENT && !strchr(name, '/'))
         (void)hf_error_set(error, HF_ERR_USAGE, "%s: command not found", name);
     else
         (void)hf_error_set_errno(error, HF_ERR_USAGE, errnum, "%s", name);

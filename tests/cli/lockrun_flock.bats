@@ -158,3 +158,21 @@ both() {
     both 143 -- sh -c 'kill -TERM $$'
     both 137 -- sh -c 'kill -KILL $$'
 }
+
+@test "who names a lock file is told to name a key" {
+    : >used
+    runs lockrun -n ./used -c 'touch ran'
+    [ "$status" = 126 ]
+    [ "$output" = 'lockrun: ./used: Permission denied (the first word is the command; instead of a lock file say --key=NAME)' ]
+    for name in ./new.lock new.lock /run/lock/new.lck; do
+        runs lockrun -n "$name" touch ran
+        [ "$status" = 127 ]
+        [[ $output == *'say --key=NAME)' ]]
+    done
+    [ ! -e ran ]
+    # A script that is not executable is none.
+    echo '#!/bin/sh' >script
+    runs lockrun -n ./script
+    [ "$status" = 126 ]
+    [ "$output" = 'lockrun: ./script: Permission denied' ]
+}
