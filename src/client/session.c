@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
+
 enum state {
     NEW,        /* nothing asked yet */
     DESCRIBING, /* the rules of the class */
@@ -579,11 +581,11 @@ void hf_session_acquire(struct hf_session *session,
     if (wait_ms < 0)
         wait_ms = session->rules.wait_default_ms;
     if (wait_ms > session->rules.wait_max_ms) {
-        (void)hf_error_set(&session->error, HF_ERR_USAGE,
-                           "a wait of %lld s is longer than class %s allows "
-                           "(%lld s)",
-                           (long long)(wait_ms / 1000), session->rules.name,
-                           (long long)(session->rules.wait_max_ms / 1000));
+        (void)hf_error_set(
+            &session->error, HF_ERR_USAGE,
+            "a wait of %s is longer than class %s allows (%s)",
+            hf_duration_print(hf_span_ms(wait_ms)).text, session->rules.name,
+            hf_duration_print(hf_span_ms(session->rules.wait_max_ms)).text);
         session->state = OVER;
         tell(session, HF_NEWS_FAILED);
         return;
