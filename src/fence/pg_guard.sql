@@ -421,7 +421,20 @@ CREATE OR REPLACE VIEW holdfast.problem AS
     SELECT 'holdfast.mark'::regclass, format('trigger %I is disabled', t.tgname)
     FROM pg_catalog.pg_trigger t
     WHERE t.tgrelid = 'holdfast.mark'::regclass AND t.tgenabled = 'D'
-      AND NOT t.tgisinternal;
+      AND NOT t.tgisinternal
+    UNION ALL
+    -- What the guard sets for a transaction; set for good it opens the table.
+    SELECT 'holdfast.mark'::regclass, format('%s has %s: no guard stands', w, c)
+    FROM (
+        SELECT 'ALTER ROLE or DATABASE' AS w, s.setconfig AS configs
+        FROM pg_catalog.pg_db_role_setting s
+        LEFT JOIN pg_catalog.pg_database d ON d.oid = s.setdatabase
+        WHERE s.setdatabase = 0 OR d.datname = current_database()
+        UNION ALL
+        SELECT format('function %s', p.oid::regprocedure), p.proconfig
+        FROM pg_catalog.pg_proc p WHERE p.proconfig IS NOT NULL
+    ) x CROSS JOIN LATERAL unnest(x.configs) c
+    WHERE c LIKE 'holdfast.passed%';
 
 -- Refuse every token below this one from now on; the token itself is taken from
 -- whoever comes first with it. Never lowers.

@@ -493,6 +493,23 @@ S
     expect 64 lockfence pg init -k 'a b' t
 }
 
+@test "what lets everything pass for good is named by check" {
+    lockfence pg init --key t/n/k t
+    sql -c "ALTER DATABASE t SET holdfast.passed_key = 't/n/k'"
+    sql -c 'BEGIN' -c "$(guard 5 x)" -c 'CREATE FUNCTION past() RETURNS void LANGUAGE sql
+        SET holdfast.passed_key FROM CURRENT AS $$ INSERT INTO t VALUES (1) $$' -c COMMIT
+    run sql -c 'SELECT problem FROM holdfast.problem ORDER BY 1'
+    [ "${#lines[@]}" = 2 ]
+    [ "${lines[0]}" = 'ALTER ROLE or DATABASE has holdfast.passed_key=t/n/k: no guard stands' ]
+    [ "${lines[1]}" = 'function past() has holdfast.passed_key=t/n/k: no guard stands' ]
+    run lockfence pg check
+    [ "$status" != 0 ]
+    [[ $output == *'no guard stands'* ]]
+    sql -c 'ALTER DATABASE t RESET ALL' -c 'DROP FUNCTION past()'
+    [ -z "$(sql -c 'SELECT problem FROM holdfast.problem')" ]
+    expect_state LK004 -c "INSERT INTO t VALUES (2, 'x')"
+}
+
 @test "a guarded UPDATE without functions or triggers: the token in the row" {
     # The form in docs/fencing.md.
     sql -c "CREATE TABLE job (id int PRIMARY KEY, v text, fence bigint NOT NULL
