@@ -153,9 +153,14 @@ static int tell_busy(struct run *run)
     } else {
         (void)hf_buf_add_str(&text, "is taken");
     }
-    if (busy->waiting > 0)
+    /* Who does not wait has no place. */
+    if (busy->waiting > 0 && wanted_ms(run) != 0)
         (void)hf_buf_printf(&text, "; place %llu in the queue",
                             (unsigned long long)busy->place);
+    else if (busy->waiting > 0)
+        (void)hf_buf_printf(&text, "; %llu wait%s",
+                            (unsigned long long)busy->waiting,
+                            busy->waiting == 1 ? "s" : "");
     what = text.data ? text.data : run->key;
     if (options->skips)
         say_step(&run->say, "%s is taken", run->key);

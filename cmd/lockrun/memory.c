@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockrun/memory.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,16 @@ static int64_t read_count(const char *path)
 static bool find(struct memory *memory, const char *root, const char *group,
                  const char *file)
 {
-    int size = snprintf(memory->path, sizeof(memory->path), "%s%s/%s", root,
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof(path), "%s%s/%s", root,
                         group[1] ? group : "", file);
 
-    if (size < 0 || (size_t)size >= sizeof(memory->path))
+    if (size < 0 || (size_t)size >= sizeof(path))
         return false;
-    memory->kills = read_count(memory->path);
-    return memory->kills >= 0;
+    memory->kills = read_count(path);
+    if (memory->kills >= 0)
+        memory->path = strdup(path);
+    return memory->path != NULL;
 }
 
 /* In a container the group may be named as its host sees it, and be shown as
@@ -70,7 +74,6 @@ void memory_begin(struct memory *memory)
     char *line = text;
     const char *group_2 = NULL;
 
-    memory->kills = -1;
     if (proc_read("/proc/self/cgroup", text, sizeof(text)) < 0)
         return;
     /* "number:controllers:group"; of version 2: "0::group". */
@@ -96,5 +99,11 @@ void memory_begin(struct memory *memory)
 
 bool memory_ran_out(const struct memory *memory)
 {
-    return memory->kills >= 0 && read_count(memory->path) > memory->kills;
+    return memory->path && read_count(memory->path) > memory->kills;
+}
+
+void memory_clear(struct memory *memory)
+{
+    free(memory->path);
+    memory->path = NULL;
 }

@@ -8,16 +8,16 @@
 #ifndef LOCKRUN_MEMORY_H
 #define LOCKRUN_MEMORY_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct memory {
-    int64_t kills;       /* when it began; -1: the kernel does not say */
-    char path[PATH_MAX]; /* who counts them: we may be moved meanwhile */
+    int64_t kills; /* when it began; -1: the kernel does not say */
+    char *path;    /* who counts them: we may be moved meanwhile */
 };
 
 void memory_begin(struct memory *memory);
+void memory_clear(struct memory *memory);
 /* Has it killed any since? */
 bool memory_ran_out(const struct memory *memory);
 

@@ -194,7 +194,6 @@ _Noreturn void run_command(struct hf_sys *sys,
         .closed = closed,
         .say = {.verbose = options->is_verbose},
         .signals = {.fd = -1},
-        .memory = {.kills = -1},
         .store = {.store = options->store,
                   .classes = getenv("HOLDFAST_CLASSES")},
         .keeper = {.is_new = true},
@@ -228,5 +227,6 @@ _Noreturn void run_command(struct hf_sys *sys,
         job_clear(&run.job);
     hooks_finish(&run);
     run_event_ended(&run, status);
+    memory_clear(&run.memory);
     exit(status);
 }

@@ -180,6 +180,10 @@ teardown() { lockrun_teardown; }
     runs "${L[@]}" -w 0.3 -- true
     [ "$status" = 75 ]
     [[ $output == *'place 2 in the queue'* ]]
+    # Who does not wait has none.
+    runs "${L[@]}" -n -- true
+    [ "$status" = 75 ]
+    [[ $output == *'; 1 waits;'* ]]
 }
 
 @test "F14: a pid of another namespace is not passed off as one of ours" {
