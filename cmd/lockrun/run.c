@@ -36,6 +36,8 @@ void run_wait(struct run *run, struct hf_time at, int events_fd)
     struct hf_span left;
     struct timespec limit;
 
+    /* A renewal may have stood for a while. */
+    run_turn(run);
     at = hf_time_min(at, hf_session_wake_at(run->session));
     left = hf_time_since(at, run->now);
     if (left.ns < 0)

@@ -22,6 +22,13 @@ enum state {
 
 enum { NEWS_MAX = 8 };
 
+/* So long after a deadline we have stood still. */
+#define LATE hf_span_ms(20)
+/* To find out what is true: less than the guardian lets us be late. */
+#define STAND_LEAST hf_span_ms(50)
+/* For so long signals may have to wait. */
+#define STAND_MOST hf_span_ms(1000)
+
 struct hf_session {
     struct hf_transport *transport;
     struct hf_session_options options;
@@ -162,10 +169,39 @@ static void acquire(struct hf_session *session, struct hf_time now,
     submit(session, request, &session->main_out, now, wall);
 }
 
+/* When the job is to be asked to end, or killed. */
+static struct hf_time next_deadline(const struct hf_session *session)
+{
+    struct hf_time kill_at = hf_deadline_kill_at(&session->deadline);
+
+    if (session->state != HELD || session->kill_told)
+        return HF_TIME_NEVER;
+    return session->term_told ? hf_time_min(session->kill_due, kill_at)
+                              : hf_deadline_term_at(&session->deadline);
+}
+
+/*
+ * A renewal may have to stand where others are at work, and meanwhile nobody
+ * looks after the job: so not for long, and not past a deadline. Whoever wakes
+ * long after one asks whether all the same nobody took the key.
+ */
+static struct hf_time renewal_stands_until(const struct hf_session *session,
+                                           struct hf_time now)
+{
+    struct hf_time least = hf_time_add(now, STAND_LEAST);
+    struct hf_time next = next_deadline(session);
+
+    if (hf_time_reached(hf_time_add(next, LATE), now))
+        return hf_deadline_retry_at(&session->deadline, now);
+    return hf_time_min(hf_time_add(now, STAND_MOST),
+                       next.ns > least.ns ? next : least);
+}
+
 static void renew(struct hf_session *session, struct hf_time now,
                   struct hf_wall wall)
 {
     begin(session, &session->renew, HF_REQUEST_RENEW);
+    session->renew.stand_until = renewal_stands_until(session, now);
     if (session->state != ACQUIRING) {
         session->renew.holds = &session->hold;
         session->renew.hold_count = 1;
@@ -558,13 +594,7 @@ struct hf_time hf_session_wake_at(const struct hf_session *session)
         if (!session->renew_out && !session->hold_gone)
             at = hf_time_min(at, session->renew_next);
     }
-    if (session->state == HELD && !session->kill_told) {
-        at = hf_time_min(
-            at, session->term_told
-                    ? hf_time_min(session->kill_due,
-                                  hf_deadline_kill_at(&session->deadline))
-                    : hf_deadline_term_at(&session->deadline));
-    }
+    at = hf_time_min(at, next_deadline(session));
     return at;
 }
 

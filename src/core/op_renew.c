@@ -23,6 +23,7 @@ static void keepalive(struct hf_op *op)
     store->kind = HF_STORE_LEASE_RENEW;
     store->lease = op->request->session.lease;
     store->expect = op->core->seal.identity;
+    store->stand_until = op->request->stand_until;
     op->state = KEEPALIVE;
     hf_op_send(op, &op->txn.send);
     op->u.renew.sent_at = op->txn.send.sent_at;
@@ -52,6 +53,7 @@ static void look(struct hf_op *op)
     hf_paths_make(&op->paths, "", request->session.id, NULL);
     hf_txn_begin(&op->txn);
     op->txn.send.store.expect = op->core->seal.identity;
+    op->txn.send.store.stand_until = request->stand_until;
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.epoch);
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.session);
     for (i = 0; i < request->hold_count; i++) {

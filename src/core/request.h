@@ -168,7 +168,8 @@ struct hf_request {
     /* RENEW: the holds in question; RELEASE: one. The caller's memory. */
     struct hf_hold_ref *holds;
     size_t hold_count;
-    bool last;       /* RELEASE: nothing else hangs on the session */
+    struct hf_time stand_until; /* RENEW, as that of a store's request */
+    bool last;                  /* RELEASE: nothing else hangs on the session */
     int64_t keep_ms; /* KEEP: holds[0] is kept this long, 1 s to 24 h */
     enum hf_lease_phase phase; /* JOB */
     struct hf_lease_left left; /* JOB, with the phase LEFT */

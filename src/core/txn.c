@@ -19,6 +19,7 @@ void hf_txn_begin(struct hf_txn *txn)
     store->branch_count = 1;
     store->epoch = 0;
     store->more = false;
+    store->stand_until = (struct hf_time){0};
     store->expect = (struct hf_store_identity){.epoch_min = 0};
 }
 

@@ -107,12 +107,9 @@ static void reset_answer(struct hf_store_request *request)
     }
 }
 
-static void sqlite_submit(struct hf_store *store,
-                          struct hf_store_request *request, struct hf_time now)
+static void submit(struct hf_sqlite *sq, struct hf_store_request *request,
+                   struct hf_time now)
 {
-    struct hf_sqlite *sq = sqlite_of(store);
-
-    reset_answer(request);
     if (getpid() != sq->pid) {
         hf_error_set(&request->error, HF_ERR_INTERNAL,
                      "a store is used by a process that did not open it");
@@ -138,6 +135,17 @@ static void sqlite_submit(struct hf_store *store,
         hf_sqlite_watch_submit(sq, request, now);
         break;
     }
+}
+
+static void sqlite_submit(struct hf_store *store,
+                          struct hf_store_request *request, struct hf_time now)
+{
+    struct hf_sqlite *sq = sqlite_of(store);
+
+    reset_answer(request);
+    sq->stand_until = request->stand_until;
+    submit(sq, request, now);
+    sq->stand_until = (struct hf_time){0};
 }
 
 static void sqlite_cancel(struct hf_store *store,

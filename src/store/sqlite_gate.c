@@ -13,6 +13,7 @@
 #include "store/sqlite_recover.h"
 #include "store/sqlite_table.h"
 #include "store/sqlite_wake.h"
+#include "store/sqlite_watch.h"
 
 /* How often the store may change under us before we give up. */
 enum { TRIES_MAX = 12 };
@@ -55,30 +56,44 @@ static long find_holder(ino_t ino)
     return holder;
 }
 
-static enum hf_err held_too_long(const struct hf_sqlite *sq, ino_t ino,
-                                 struct hf_error *error)
+struct hf_span hf_sqlite_stand_limit(const struct hf_sqlite *sq)
+{
+    struct hf_span limit = sq->gate_limit;
+    struct hf_span left;
+
+    if (!sq->stand_until.ns)
+        return limit;
+    left = hf_time_since(sq->stand_until, sq->sys->steady(sq->sys));
+    if (left.ns >= limit.ns)
+        return limit;
+    return left.ns > 0 ? left : hf_span_ms(0);
+}
+
+static enum hf_err not_had(const struct hf_sqlite *sq, ino_t ino,
+                           struct hf_span limit, struct hf_error *error)
 {
     long holder = find_holder(ino);
     char who[48] = "another process";
 
     if (holder)
         snprintf(who, sizeof(who), "process %ld", holder);
-    return hf_error_set(error, HF_ERR_UNAVAILABLE,
-                        "%s has held %s for more than %s; it may be stopped: "
-                        "continue or end it",
-                        who, sq->place.path,
-                        hf_duration_print(sq->gate_limit).text);
+    return hf_error_set(
+        error, HF_ERR_UNAVAILABLE,
+        "%s: its lock could not be had within %s; %s has it now: if that one "
+        "is stopped, continue or end it",
+        sq->place.path,
+        hf_duration_print(hf_span_ms(hf_span_to_ms_up(limit))).text, who);
 }
 
 static enum hf_err lock_file(struct hf_sqlite *sq, int fd, ino_t ino,
                              struct hf_error *error)
 {
-    int got = sq->sys->lock(sq->sys, fd,
-                            sq->read_only ? HF_LOCK_SHARED : HF_LOCK_EXCLUSIVE,
-                            sq->gate_limit);
+    struct hf_span limit = hf_sqlite_stand_limit(sq);
+    int got = sq->sys->lock(
+        sq->sys, fd, sq->read_only ? HF_LOCK_SHARED : HF_LOCK_EXCLUSIVE, limit);
 
     if (got == -ETIMEDOUT)
-        return held_too_long(sq, ino, error);
+        return not_had(sq, ino, limit, error);
     if (got)
         return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
                                   "lock %s: this file system's locks do not "
@@ -155,6 +170,7 @@ void hf_sqlite_detach(struct hf_sqlite *sq)
     hf_sqlite_rollback(sq);
     hf_sqlite_disconnect(sq);
     hf_sqlite_wake_close(sq);
+    hf_sqlite_watch_unregistered(sq);
     close_fd(sq, &sq->gate_fd);
     close_fd(sq, &sq->journal_fd);
     close_fd(sq, &sq->head_fd);

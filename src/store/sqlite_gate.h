@@ -26,6 +26,8 @@ enum hf_err hf_sqlite_attach(struct hf_sqlite *sq, bool *is_missing,
  * something amiss, has to wait for the gate to learn what is there.
  */
 bool hf_sqlite_look(struct hf_sqlite *sq);
+/* How long others may keep us from the store, from now on. */
+struct hf_span hf_sqlite_stand_limit(const struct hf_sqlite *sq);
 /* Close all of it; the gate is given back. Leases and requests stay. */
 void hf_sqlite_detach(struct hf_sqlite *sq);
 

@@ -533,18 +533,6 @@ static struct end submit_once(struct hf_sqlite *sq,
     return end;
 }
 
-/*
- * Who keeps a lease alive has more to do than to stand at the gate: to end what
- * it holds the lease for, in time. So it is let go after a part of the TTL that
- * leaves room for more tries, and after a second at the latest.
- */
-static struct hf_span renewal_limit(const struct hf_sqlite_lease *own)
-{
-    int64_t ms = own->ttl_ms / 12;
-
-    return hf_span_ms(ms < 1000 ? ms : 1000);
-}
-
 static struct end submit_inside(struct hf_sqlite *sq,
                                 struct hf_store_request *request)
 {
@@ -553,21 +541,6 @@ static struct end submit_inside(struct hf_sqlite *sq,
     /* A damaged file is set aside by whoever enters next: that is us. */
     if (sq->is_damaged && !sq->read_only && end.outcome == HF_OUTCOME_FAILED)
         end = submit_once(sq, request);
-    return end;
-}
-
-static struct end renew_inside(struct hf_sqlite *sq,
-                               struct hf_store_request *request,
-                               const struct hf_sqlite_lease *own)
-{
-    struct hf_span usual = sq->gate_limit;
-    struct hf_span limit = renewal_limit(own);
-    struct end end;
-
-    if (limit.ns < usual.ns)
-        sq->gate_limit = limit;
-    end = submit_inside(sq, request);
-    sq->gate_limit = usual;
     return end;
 }
 
@@ -591,8 +564,6 @@ static struct end submit(struct hf_sqlite *sq, struct hf_store_request *request)
             request->ttl_ms = own->ttl_ms;
             return done;
         }
-        if (own)
-            return renew_inside(sq, request, own);
         break;
     case HF_STORE_LEASE_REVOKE:
         if (is_quiet && hf_sqlite_is_expected(sq, request)) {

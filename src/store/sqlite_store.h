@@ -81,6 +81,7 @@ struct hf_sqlite {
     pid_t pid; /* of the process that opened it: no other may use it */
     bool read_only;
     struct hf_span gate_limit;
+    struct hf_time stand_until; /* of the request at hand; 0: none */
     struct hf_sqlite_place place;
 
     /* ---- attached: open on the files; see sqlite_gate.h ---------------------

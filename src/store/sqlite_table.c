@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite_gate.h"
 #include "store/sqlite_vfs.h"
 
 static const char *const texts[] = {
@@ -100,7 +101,7 @@ static enum hf_err fail(struct hf_sqlite *sq, int rc, struct hf_error *error)
 
 static int busy_ms(const struct hf_sqlite *sq)
 {
-    int64_t limit_ms = hf_span_to_ms_up(sq->gate_limit);
+    int64_t limit_ms = hf_span_to_ms_up(hf_sqlite_stand_limit(sq));
 
     return limit_ms < BUSY_MS ? (int)limit_ms : BUSY_MS;
 }
@@ -114,8 +115,6 @@ enum hf_err hf_sqlite_connect(struct hf_sqlite *sq, struct hf_error *error)
         return HF_ERR_OK;
     rc = hf_sqlite_vfs_open(
         sq, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, &sq->db);
-    if (!rc)
-        rc = sqlite3_busy_timeout(sq->db, busy_ms(sq));
     if (rc) {
         enum hf_err err = fail(sq, rc, error);
 
@@ -523,8 +522,10 @@ enum hf_err hf_sqlite_begin(struct hf_sqlite *sq, bool writing,
                             struct hf_error *error)
 {
     sqlite3_stmt *statement;
-    int rc = run(sq, writing ? HF_SQLITE_BEGIN : HF_SQLITE_BEGIN_READ);
+    int rc = sqlite3_busy_timeout(sq->db, busy_ms(sq));
 
+    if (!rc)
+        rc = run(sq, writing ? HF_SQLITE_BEGIN : HF_SQLITE_BEGIN_READ);
     if (rc)
         return fail(sq, rc, error);
     sq->in_txn = true;

@@ -294,6 +294,13 @@ void hf_sqlite_watch_poll(struct hf_sqlite *sq, struct hf_time now)
     schedule(sq, now);
 }
 
+void hf_sqlite_watch_unregistered(struct hf_sqlite *sq)
+{
+    for (struct hf_sqlite_watch *watch = sq->watches; watch;
+         watch = watch->next)
+        watch->generation = 0;
+}
+
 void hf_sqlite_watch_forget_all(struct hf_sqlite *sq)
 {
     while (sq->watches) {

@@ -17,6 +17,8 @@ bool hf_sqlite_watch_cancel(struct hf_sqlite *sq,
                             const struct hf_store_request *request);
 /* Look after all that are out, if it is time or somebody woke us. */
 void hf_sqlite_watch_poll(struct hf_sqlite *sq, struct hf_time now);
+/* The FIFO is gone: whoever is out is registered anew when next looked at. */
+void hf_sqlite_watch_unregistered(struct hf_sqlite *sq);
 void hf_sqlite_watch_forget_all(struct hf_sqlite *sq);
 /* The epoll descriptor for `fd`, made when first asked for; -1: cannot. */
 int hf_sqlite_watch_fd(struct hf_sqlite *sq);

@@ -244,6 +244,11 @@ struct hf_store_request {
      */
     bool more;
 
+    /* On the steady clock: not to stand longer than until then where others are
+     * at work on the store; 0: as long as the store does by itself. A store
+     * that answers later on may ignore it. */
+    struct hf_time stand_until;
+
     /* LEASE_* : GRANT takes ttl_ms, the others lease. */
     hf_lease_id lease;
     int64_t ttl_ms;            /* 1 s to 24 h, else FAILED */

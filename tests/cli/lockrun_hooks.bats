@@ -150,12 +150,15 @@ value() { sed -n "s/^$2=//p" "$1"; }
     pids+=("$!")
     echo "$!" >stray
     appears doubt
-    [[ $(value doubt LOCK_REASON) == *"process $(cat stray) has held $D/store/db for more than 500ms"* ]]
+    [[ $(value doubt LOCK_REASON) == *"$D/store/db: its lock could not be had within 1s; process $(cat stray) has it now"* ]]
     [ ! -e lost ]
     appears lost
     kill -KILL "$(cat stray)"
     ended "$started"
     [ "$status" = 79 ]
+    # It was lockrun that asked, in time.
+    [ "$(grep -c 'is running out' err)" = 1 ]
+    [ -z "$(grep 'stood still' err)" ]
 }
 
 @test "--on-doubt can end the job" {

@@ -23,6 +23,7 @@ struct script {
     bool stands;
     bool silent; /* renewals are not answered at all */
     enum hf_answer acquisition;
+    struct hf_time stand_until; /* of the last RENEW */
     struct hf_time now;
 };
 
@@ -34,6 +35,8 @@ static void script_submit(struct hf_transport *transport,
 
     (void)wall;
     request->sent_at = now;
+    if (request->kind == HF_REQUEST_RENEW)
+        script->stand_until = request->stand_until;
     script->asked[script->asked_count++ % ASKED_MAX] = request->kind;
     script->out[script->out_count++] = request;
 }
@@ -273,6 +276,36 @@ static void failed_renewals_end_in_doubt_term_and_kill(void **state)
     hf_session_free(session, script.now, wall);
 }
 
+static int64_t stands_until(struct script *script, struct hf_session *session,
+                            int64_t ms)
+{
+    (void)at(script, session, ms);
+    return script->stand_until.ns / 1000000;
+}
+
+/* A TTL of 6 s: TERM is due at 4.953 s, KILL at 5.953 s. */
+static void a_renewal_does_not_stand_past_a_deadline(void **state)
+{
+    struct script script;
+    struct hf_session *session;
+
+    (void)state;
+    script_init(&script, true);
+    session = holding(&script);
+    script.renewal = HF_ANSWER_FAILED;
+    assert_int_equal(stands_until(&script, session, 2000), 3000);
+    assert_int_equal(stands_until(&script, session, 4600), 4953);
+    assert_int_equal(at(&script, session, 4954), HF_NEWS_TERM);
+    assert_int_equal(stands_until(&script, session, 5200), 5953);
+    assert_int_equal(stands_until(&script, session, 5800), 5953);
+    hf_session_free(session, script.now, wall);
+    /* Whoever wakes long after it must learn what is true. */
+    script_init(&script, true);
+    session = holding(&script);
+    assert_int_equal(stands_until(&script, session, 20000), 20500);
+    hf_session_free(session, script.now, wall);
+}
+
 static void
 the_deadline_counts_from_the_sending_not_from_the_answer(void **state)
 {
@@ -432,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_lost_session_is_killed_at_once),
         cmocka_unit_test(renewal_goes_on_after_term_but_kill_keeps_its_time),
         cmocka_unit_test(busy_closes_the_session_first),
+        cmocka_unit_test(a_renewal_does_not_stand_past_a_deadline),
         cmocka_unit_test(a_wait_beyond_the_class_is_refused),
     };
 

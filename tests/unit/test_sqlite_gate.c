@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/sqlite_lab.h"
@@ -152,7 +153,7 @@ static void a_gate_held_too_long_names_the_process(void **state)
     assert_non_null(store);
     assert_true(lab_take(lab, store, "held", 0));
     pid = lab_start(lab, hold_gate, NULL);
-    snprintf(who, sizeof(who), "process %d has held", (int)pid);
+    snprintf(who, sizeof(who), "process %d has it now", (int)pid);
     expect_shut_out(lab, store, who);
     /* To look at what is in order nobody needs the gate. */
     late = open_for(lab, 50);
@@ -211,23 +212,61 @@ static int note_limit(struct hf_sys *sys, int fd, enum hf_lock_mode mode,
     return sys->try_lock(sys, fd, mode);
 }
 
-static void a_renewal_waits_for_a_part_of_the_ttl(void **state)
+static void who_may_not_stand_for_long_does_not(void **state)
 {
     struct lab *lab = *state;
     struct hf_store *store = open_for(lab, 10000);
-    hf_lease_id of_6_s = lab_grant(lab, store, 6000);
-    hf_lease_id of_1_h = lab_grant(lab, store, 3600000);
+    struct hf_store_request request = {.kind = HF_STORE_TXN};
 
-    assert_true(lab_take(lab, store, "one", of_6_s));
-    assert_true(lab_take(lab, store, "two", of_1_h));
+    request.stand_until =
+        hf_time_add(lab->fake.sys.steady(&lab->fake.sys), hf_span_ms(70));
     lab->fake.sys.lock = note_limit;
     longest_wait_ms = 0;
-    assert_int_equal(lab_renew(lab, store, of_6_s), HF_OUTCOME_COMMITTED);
-    assert_int_equal(longest_wait_ms, 500);
-    assert_int_equal(lab_renew(lab, store, of_1_h), HF_OUTCOME_COMMITTED);
-    assert_int_equal(longest_wait_ms, 1000);
-    assert_int_equal(lab_release(lab, store, "one"), HF_OUTCOME_COMMITTED);
+    assert_int_equal(lab_run(lab, store, &request), HF_OUTCOME_COMMITTED);
+    assert_int_equal(longest_wait_ms, 70);
+    /* Too late: it tries. */
+    request.stand_until.ns -= INT64_C(100000000);
+    longest_wait_ms = -1;
+    assert_int_equal(lab_run(lab, store, &request), HF_OUTCOME_COMMITTED);
+    assert_int_equal(longest_wait_ms, 0);
+    assert_true(lab_take(lab, store, "other", 0));
     assert_int_equal(longest_wait_ms, 10000);
+    hf_store_request_clear(&request);
+    lab_close(store);
+}
+
+static int64_t real_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Neither does it stand at SQLite's lock for longer, nor does who comes later
+ * give up as soon. */
+static void another_program_is_waited_for_as_long_as_the_gate(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *store = open_for(lab, 10000);
+    struct hf_store_request request = {.kind = HF_STORE_TXN};
+    int64_t began;
+    pid_t pid;
+
+    (void)lab_put(lab, store, "before", 0);
+    pid = lab_start(lab, lock_like_sqlite, NULL);
+    began = real_ms();
+    request.stand_until =
+        hf_time_add(lab->fake.sys.steady(&lab->fake.sys), hf_span_ms(50));
+    assert_int_equal(lab_run(lab, store, &request), HF_OUTCOME_FAILED);
+    assert_in_range(real_ms() - began, 30, 1900);
+    began = real_ms();
+    assert_int_equal(lab_try_take(lab, store, "other", 0, NULL, NULL),
+                     HF_OUTCOME_FAILED);
+    assert_in_range(real_ms() - began, 1900, 10000);
+    lab_end(pid);
+    assert_true(lab_take(lab, store, "other", 0));
+    hf_store_request_clear(&request);
     lab_close(store);
 }
 
@@ -537,7 +576,8 @@ int main(void)
         LAB_TEST(locks_that_fail_when_tried_are_found),
         LAB_TEST(remote_file_systems_are_refused_by_name),
         LAB_TEST(a_gate_held_too_long_names_the_process),
-        LAB_TEST(a_renewal_waits_for_a_part_of_the_ttl),
+        LAB_TEST(who_may_not_stand_for_long_does_not),
+        LAB_TEST(another_program_is_waited_for_as_long_as_the_gate),
         LAB_TEST(the_gate_is_kept_between_a_read_and_its_write),
         LAB_TEST(a_gate_that_is_kept_is_given_back_when_nothing_follows),
         LAB_TEST(a_session_folder_is_made_inside_the_gate_alone),

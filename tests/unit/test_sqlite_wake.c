@@ -117,6 +117,44 @@ static void a_writer_wakes_a_watcher(void **state)
     lab_close(writer);
 }
 
+static int lock_times_out(struct hf_sys *sys, int fd, enum hf_lock_mode mode,
+                          struct hf_span limit)
+{
+    (void)sys;
+    (void)fd;
+    (void)mode;
+    (void)limit;
+    return -ETIMEDOUT;
+}
+
+/* A handle that was kept out lets go of all its files, and of its FIFO. */
+static void a_watcher_that_was_kept_out_is_woken_again(void **state)
+{
+    struct lab *lab = *state;
+    struct hf_store *waiter = lab_open(lab);
+    struct hf_store *writer = lab_open(lab);
+    hf_lease_id lease = lab_grant(lab, waiter, TTL_MS);
+    struct hf_store_request request;
+    int (*lock)(struct hf_sys * sys, int fd, enum hf_lock_mode mode,
+                struct hf_span limit) = lab->fake.sys.lock;
+
+    (void)lab_put(lab, waiter, "wait/a", lease);
+    watch(lab, waiter, &request, "hold/a", lab_revision(lab, waiter));
+    assert_null(next(lab, waiter));
+    lab->fake.sys.lock = lock_times_out;
+    assert_int_equal(lab_renew(lab, waiter, lease), HF_OUTCOME_FAILED);
+    lab->fake.sys.lock = lock;
+    assert_int_equal(lab_renew(lab, waiter, lease), HF_OUTCOME_COMMITTED);
+    /* The look about once a second. */
+    lab->fake.steady = hf_time_add(lab->fake.steady, hf_span_ms(2000));
+    assert_null(next(lab, waiter));
+    assert_int_equal(count_fifos(lab), 1);
+    (void)lab_put(lab, writer, "hold/a", 0);
+    expect_woken(lab, waiter, &request, "hold/a");
+    lab_close(waiter);
+    lab_close(writer);
+}
+
 static void fd_is_constant_and_may_be_asked_for_late(void **state)
 {
     struct lab *lab = *state;
@@ -385,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LAB_TEST(a_writer_wakes_a_watcher),
+        LAB_TEST(a_watcher_that_was_kept_out_is_woken_again),
         LAB_TEST(fd_is_constant_and_may_be_asked_for_late),
         LAB_TEST(every_prefix_of_a_key_is_woken_and_no_other),
         LAB_TEST(a_thousand_waiters_do_not_wake_each_other),
