@@ -69,20 +69,24 @@ struct hf_span hf_sqlite_stand_limit(const struct hf_sqlite *sq)
     return left.ns > 0 ? left : hf_span_ms(0);
 }
 
+/*
+ * To learn who has it the kernel lists all locks, and keeps everybody from
+ * taking any meanwhile: not for a wait that was short by its own wish.
+ */
 static enum hf_err not_had(const struct hf_sqlite *sq, ino_t ino,
                            struct hf_span limit, struct hf_error *error)
 {
-    long holder = find_holder(ino);
+    struct hf_duration_text time =
+        hf_duration_print(hf_span_ms(hf_span_to_ms_up(limit)));
+    long holder = sq->stand_until.ns ? 0 : find_holder(ino);
     char who[48] = "another process";
 
     if (holder)
         snprintf(who, sizeof(who), "process %ld", holder);
-    return hf_error_set(
-        error, HF_ERR_UNAVAILABLE,
-        "%s: its lock could not be had within %s; %s has it now: if that one "
-        "is stopped, continue or end it",
-        sq->place.path,
-        hf_duration_print(hf_span_ms(hf_span_to_ms_up(limit))).text, who);
+    return hf_error_set(error, HF_ERR_UNAVAILABLE,
+                        "%s: its lock could not be had within %s; %s has it "
+                        "now: if that one is stopped, continue or end it",
+                        sq->place.path, time.text, who);
 }
 
 static enum hf_err lock_file(struct hf_sqlite *sq, int fd, ino_t ino,

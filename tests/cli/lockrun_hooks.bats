@@ -150,7 +150,7 @@ value() { sed -n "s/^$2=//p" "$1"; }
     pids+=("$!")
     echo "$!" >stray
     appears doubt
-    [[ $(value doubt LOCK_REASON) == *"$D/store/db: its lock could not be had within 1s; process $(cat stray) has it now"* ]]
+    [[ $(value doubt LOCK_REASON) == *"$D/store/db: its lock could not be had within 1s; another process has it now"* ]]
     [ ! -e lost ]
     appears lost
     kill -KILL "$(cat stray)"
