@@ -2,7 +2,8 @@
 -- The fence of Holdfast for PostgreSQL, version 1. No extension and no superuser
 -- is needed: run it as the role that is to own the marks, which should not be
 -- the role that writes. Running it again changes nothing, or brings an older
--- version up to this one; the marks stay. PostgreSQL 13 or later.
+-- version up to this one; the marks stay, and tables that keep a guard of the
+-- older one are in holdfast.problem. PostgreSQL 13 or later.
 --
 --     holdfast.mark       the highest token accepted, one row for each key
 --     holdfast.guard()    call it first in a transaction: accepted, or an error
@@ -244,6 +245,8 @@ $look$;
 
 -- ---- tables that are guarded wholesale -------------------------------------------
 
+DROP FUNCTION IF EXISTS holdfast.guard_connection(text, boolean); -- of before
+
 -- Before each statement of a transaction that has not passed yet. On partitioned
 -- tables also after a row that came to a partition by another way (see attach).
 -- The claim is the one that came with the connection itself (lockfence pg run
@@ -422,6 +425,14 @@ CREATE OR REPLACE VIEW holdfast.problem AS
     FROM pg_catalog.pg_trigger t
     WHERE t.tgrelid = 'holdfast.mark'::regclass AND t.tgenabled = 'D'
       AND NOT t.tgisinternal
+    UNION ALL
+    SELECT t.tgrelid::regclass, format('trigger %I is of another version: '
+        'attach the guard again', t.tgname)
+    FROM pg_catalog.pg_trigger t
+    JOIN holdfast.guarded g ON g.tab = t.tgrelid AND g.trigger = t.tgname
+    WHERE strpos(pg_get_triggerdef(t.oid), format('current_setting(%L',
+        CASE WHEN g.strict THEN 'holdfast.passed_first'
+        ELSE 'holdfast.passed_key' END)) = 0
     UNION ALL
     -- What the guard sets for a transaction; set for good it opens the table.
     SELECT 'holdfast.mark'::regclass, format('%s has %s: no guard stands', w, c)

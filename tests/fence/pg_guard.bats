@@ -493,6 +493,22 @@ S
     expect 64 lockfence pg init -k 'a b' t
 }
 
+@test "a trigger that another version made is named by check, and init mends it" {
+    lockfence pg init --key t/n/k t
+    [ -z "$(sql -c 'SELECT problem FROM holdfast.problem')" ]
+    sql -c 'DROP TRIGGER _holdfast_guard ON t' -c "CREATE TRIGGER _holdfast_guard
+        BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON t FOR EACH STATEMENT
+        WHEN (NOT starts_with(coalesce(current_setting('holdfast.passed', true), ''),
+            concat(pg_current_xact_id(), ' t/n/k ')))
+        EXECUTE FUNCTION holdfast.guard_table('t/n/k', '')" \
+        -c 'ALTER TABLE t ENABLE ALWAYS TRIGGER _holdfast_guard'
+    run lockfence pg check
+    [ "$status" != 0 ]
+    [[ $output == *'trigger _holdfast_guard is of another version: attach the guard again'* ]]
+    lockfence pg init --key t/n/k t
+    [ -z "$(sql -c 'SELECT problem FROM holdfast.problem')" ]
+}
+
 @test "what lets everything pass for good is named by check" {
     lockfence pg init --key t/n/k t
     sql -c "ALTER DATABASE t SET holdfast.passed_key = 't/n/k'"
