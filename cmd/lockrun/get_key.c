@@ -134,6 +134,13 @@ static bool holder_went(struct run *run)
     return false;
 }
 
+static bool has_waited(const struct run *run)
+{
+    int64_t ms = wanted_ms(run);
+
+    return (ms < 0 ? hf_session_rules(run->session)->wait_default_ms : ms) > 0;
+}
+
 static int tell_busy(struct run *run)
 {
     const struct hf_request *busy = hf_session_busy(run->session);
@@ -154,7 +161,7 @@ static int tell_busy(struct run *run)
         (void)hf_buf_add_str(&text, "is taken");
     }
     /* Who does not wait has no place. */
-    if (busy->waiting > 0 && wanted_ms(run) != 0)
+    if (busy->waiting > 0 && has_waited(run))
         (void)hf_buf_printf(&text, "; place %llu in the queue",
                             (unsigned long long)busy->place);
     else if (busy->waiting > 0)

@@ -191,17 +191,24 @@ static struct hf_time renewal_stands_until(const struct hf_session *session,
     struct hf_time least = hf_time_add(now, STAND_LEAST);
     struct hf_time next = next_deadline(session);
 
-    if (hf_time_reached(hf_time_add(next, LATE), now))
-        return hf_deadline_retry_at(&session->deadline, now);
-    return hf_time_min(hf_time_add(now, STAND_MOST),
-                       next.ns > least.ns ? next : least);
+    struct hf_time until = hf_time_add(now, STAND_MOST);
+
+    if (hf_time_reached(hf_time_add(next, LATE), now)) {
+        until = hf_deadline_retry_at(&session->deadline, now);
+        next = hf_deadline_kill_at(&session->deadline);
+        if (hf_time_reached(next, now))
+            return until;
+    }
+    return hf_time_min(until, next.ns > least.ns ? next : least);
 }
 
 static void renew(struct hf_session *session, struct hf_time now,
                   struct hf_wall wall)
 {
     begin(session, &session->renew, HF_REQUEST_RENEW);
-    session->renew.stand_until = renewal_stands_until(session, now);
+    /* Before there is a job there is nothing else to do. */
+    if (session->state != VERIFYING)
+        session->renew.stand_until = renewal_stands_until(session, now);
     if (session->state != ACQUIRING) {
         session->renew.holds = &session->hold;
         session->renew.hold_count = 1;
@@ -519,7 +526,8 @@ static bool renews_now(const struct hf_session *session, struct hf_time now)
 }
 
 /* The deadline, judged after a renewal that is due was tried (on this kernel:
- * nobody can have been granted what still stands) or before it (elsewhere). */
+ * nobody can have been granted what still stands) or before it (elsewhere, and
+ * where the last one failed: we are awake, and have tried). */
 static bool judge_deadline(struct hf_session *session, struct hf_time now)
 {
     struct hf_time kill_at = hf_deadline_kill_at(&session->deadline);
@@ -560,7 +568,7 @@ enum hf_news hf_session_next(struct hf_session *session, struct hf_time now,
     while (session->news_count == 0) {
         if (take(session, now, wall))
             continue;
-        if (!session->local && judge_deadline(session, now))
+        if ((!session->local || session->doubt) && judge_deadline(session, now))
             break;
         if (renews_now(session, now)) {
             renew(session, now, wall);

@@ -445,7 +445,7 @@ CREATE OR REPLACE VIEW holdfast.problem AS
         SELECT format('function %s', p.oid::regprocedure), p.proconfig
         FROM pg_catalog.pg_proc p WHERE p.proconfig IS NOT NULL
     ) x CROSS JOIN LATERAL unnest(x.configs) c
-    WHERE c LIKE 'holdfast.passed%';
+    WHERE c ILIKE 'holdfast.passed%';
 
 -- Refuse every token below this one from now on; the token itself is taken from
 -- whoever comes first with it. Never lowers.

@@ -233,6 +233,7 @@ static void sqlite_end(struct hf_store *store)
     if (getpid() != sq->pid)
         return;
     hf_sqlite_wake_unregister(sq);
+    hf_sqlite_lease_forget_all(sq);
     if (sq->is_locked)
         hf_sqlite_leave(sq);
 }
