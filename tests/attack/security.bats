@@ -186,6 +186,6 @@ END
         lockfence s3 put s3://bucket/o --token 5 --json >out 2>&1 </dev/null || status=$?
     [ "$status" = 69 ]
     [ -s out ]
-    ! grep -q sEcReT out trace
+    ! grep -q sEcReT out trace || false
     grep -q execve trace
 }

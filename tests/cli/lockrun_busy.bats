@@ -184,6 +184,9 @@ teardown() { lockrun_teardown; }
     runs "${L[@]}" -n -- true
     [ "$status" = 75 ]
     [[ $output == *'; 1 waits;'* ]]
+    runs "${L[@]}" -- true
+    [ "$status" = 75 ]
+    [[ $output == *'; 1 waits;'* ]]
 }
 
 @test "F14: a pid of another namespace is not passed off as one of ours" {

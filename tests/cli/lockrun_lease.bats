@@ -54,7 +54,7 @@ break_store() { mv "$D/store" "$D/store.away"; }
 @test "with renewals made to fail the tree gets TERM a grace before, is gone, and lockrun ends with 79" {
     cat >job <<'END'
 trap 'cat /proc/uptime >termed' TERM
-(setsid sh -c 'trap "" TERM; while :; do cat /proc/uptime >child; sleep 0.05; done' &)
+(setsid sh -c 'trap "" TERM; while :; do cat /proc/uptime >child.new; mv child.new child; sleep 0.05; done' &)
 echo "$LOCK_STATE" >state.new; mv state.new state
 while :; do sleep 0.05; done
 END

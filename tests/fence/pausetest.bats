@@ -181,7 +181,7 @@ END
     [ "$status" = 143 ]
     left=$(ls "$folder")
     [ "$left" = log ]
-    ! stands_still "$folder"
+    ! stands_still "$folder" || false
     rm -rf "$folder"
 }
 # A stopped process that works in that folder's store.

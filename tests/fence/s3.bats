@@ -477,7 +477,7 @@ stalled() { [ "$(requests stalled)" = 1 ]; }
         expect 84 lockfence s3 probe s3://fence/
         contains "$sentence"
         [ "$(printf '%s\n' "${lines[@]}" | grep -c '^lockfence: ')" = 1 ]
-        ! contains 'is a fence' >/dev/null
+        ! contains 'is a fence' >/dev/null || false
         expect 84 lockfence s3 probe s3://fence/ --json
         contains '"fence":false'
         stub_stop

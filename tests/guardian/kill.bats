@@ -86,8 +86,8 @@ group_killed() {
     launch name --ttl 60s --grace 200ms -- bash "$D/hiding" "$D/w.name" "$D/mark.name"
     appears "$D/w.name.up"
     guardian=$(guardian_of "$started")
-    ! pgrep lockrun | grep -qx "$guardian"
-    ! pgrep -f lockrun | grep -qx "$guardian"
+    ! pgrep lockrun | grep -qx "$guardian" || false
+    ! pgrep -f lockrun | grep -qx "$guardian" || false
     [ "$(tr -d '\0' <"/proc/$guardian/cmdline")" = \
         "holdfast-guard of pid $(pgrep -P "$guardian" | head -n 1)" ]
 }
@@ -99,7 +99,7 @@ group_killed() {
     grep -q 'gets the cgroup' "$D/err.both" || skip 'no cgroup of version 2 here'
     kill -9 "$started" "$(guardian_of "$started")"
     # Their own death ended the command itself, and nothing else.
-    ! none_runs "$D/mark.both"
+    ! none_runs "$D/mark.both" || false
     next both -n -- true
     [ "$status" = 75 ]
     next both -w 20 -- bash -c 'pgrep -f -- "$1" >"$1.left"; :' x "$D/mark.both"
