@@ -190,7 +190,6 @@ static void hear_all(struct run *run)
     struct guardian_limits limits;
 
     while (news != HF_NEWS_NONE) {
-        run_turn(run);
         hear(run, news);
         news = run_next_news(run);
     }

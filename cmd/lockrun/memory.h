@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct memory {
-    int64_t kills; /* when it began; -1: the kernel does not say */
-    char *path;    /* who counts them: we may be moved meanwhile */
+    char *path; /* who counts them: we may be moved meanwhile; NULL: nobody */
+    int64_t kills; /* when it began */
 };
 
 void memory_begin(struct memory *memory);

@@ -21,8 +21,13 @@ void run_turn(struct run *run)
 
 enum hf_news run_next_news(struct run *run)
 {
+    enum hf_news news;
+
     run_turn(run);
-    return hf_session_next(run->session, run->now, run->wall);
+    news = hf_session_next(run->session, run->now, run->wall);
+    /* A renewal may have stood for a while. */
+    run_turn(run);
+    return news;
 }
 
 /* Until something is readable, or `at`. */
@@ -36,8 +41,6 @@ void run_wait(struct run *run, struct hf_time at, int events_fd)
     struct hf_span left;
     struct timespec limit;
 
-    /* A renewal may have stood for a while. */
-    run_turn(run);
     at = hf_time_min(at, hf_session_wake_at(run->session));
     left = hf_time_since(at, run->now);
     if (left.ns < 0)

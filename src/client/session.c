@@ -190,7 +190,6 @@ static struct hf_time renewal_stands_until(const struct hf_session *session,
 {
     struct hf_time least = hf_time_add(now, STAND_LEAST);
     struct hf_time next = next_deadline(session);
-
     struct hf_time until = hf_time_add(now, STAND_MOST);
 
     if (hf_time_reached(hf_time_add(next, LATE), now)) {

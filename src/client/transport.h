@@ -25,7 +25,7 @@ struct hf_transport_ops {
     void (*close)(struct hf_transport *transport);
     /* As close, by a process that ends next: what others see of it is given
      * back. Memory and descriptors are left to the kernel, which is quicker.
-     * NULL: there is only close. */
+     * Only a test's transport, with which no process ends, may lack it. */
     void (*end)(struct hf_transport *transport);
 };
 
