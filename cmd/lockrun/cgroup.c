@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -147,20 +149,18 @@ static int find_own_folder(char folder[PATH_MAX], const char **what)
 /* ---- made and removed ------------------------------------------------------
  */
 
-int cgroup_make(struct cgroup *cgroup, const char *session, const char **what)
+void cgroup_clear(struct cgroup *cgroup)
 {
-    size_t size;
+    if (cgroup->fd >= 0)
+        close(cgroup->fd);
+    free(cgroup->folder);
+    *cgroup = (struct cgroup){.fd = -1};
+}
+
+static int make_folder(struct cgroup *cgroup, const char **what)
+{
     int errnum;
 
-    cgroup->fd = -1;
-    errnum = find_own_folder(cgroup->folder, what);
-    if (errnum)
-        return errnum;
-    size = strlen(cgroup->folder);
-    *what = "the name of its folder";
-    if (size + sizeof("/" PREFIX) + strlen(session) > PATH_MAX)
-        return ENAMETOOLONG;
-    snprintf(cgroup->folder + size, PATH_MAX - size, "/" PREFIX "%s", session);
     *what = "mkdir";
     if (mkdir(cgroup->folder, 0755))
         return errno;
@@ -171,6 +171,26 @@ int cgroup_make(struct cgroup *cgroup, const char *session, const char **what)
     *what = "open";
     rmdir(cgroup->folder);
     return errnum;
+}
+
+int cgroup_make(struct cgroup *cgroup, const char *session, const char **what)
+{
+    char folder[PATH_MAX];
+    size_t size;
+    int errnum;
+
+    errnum = find_own_folder(folder, what);
+    if (errnum)
+        return errnum;
+    size = strlen(folder);
+    *what = "the name of its folder";
+    if (size + sizeof("/" PREFIX) + strlen(session) > PATH_MAX)
+        return ENAMETOOLONG;
+    snprintf(folder + size, PATH_MAX - size, "/" PREFIX "%s", session);
+    cgroup->folder = strdup(folder);
+    if (!cgroup->folder)
+        return ENOMEM;
+    return make_folder(cgroup, what);
 }
 
 /* The first group below that of `fd`, into `name`. */

@@ -8,18 +8,19 @@
 #ifndef LOCKRUN_CGROUP_H
 #define LOCKRUN_CGROUP_H
 
-#include <limits.h>
 #include <stdbool.h>
 
 #include "cmd/lockrun/pids.h"
 
 struct cgroup {
     int fd; /* its folder; -1: there is none */
-    char folder[PATH_MAX];
+    char *folder; /* NULL: there was none; until cgroup_clear */
 };
 
+/* The group itself stays. */
+void cgroup_clear(struct cgroup *cgroup);
 /*
- * Make one named after the session. Errors: an errno, and what was in the way
+ * Make one named after the session, the first of `cgroup`. Errors: an errno, and what was in the way
  * in *what (static text); `cgroup->fd` is then -1.
  */
 int cgroup_make(struct cgroup *cgroup, const char *session, const char **what);

@@ -170,8 +170,10 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
     int status =
         program_find(&program, options->command[0], getenv("PATH"), error);
 
-    if (status)
+    if (status) {
+        program_clear(&program);
         return status;
+    }
     if (!hf_local_open(sys, &store, &transport, error)) {
         if (!look(transport, sys, options, &program, out, error)) {
             add_command(options, &program, out);
@@ -179,5 +181,6 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
         }
         transport->ops->close(transport);
     }
+    program_clear(&program);
     return hf_err_status(error->code);
 }

@@ -133,21 +133,25 @@ static void resolve_folder(char path[PATH_MAX])
 
 static bool make_absolute(struct program *program)
 {
+    char absolute[PATH_MAX];
     size_t size = 0;
 
     if (program->path[0] != '/') {
-        if (!getcwd(program->absolute, PATH_MAX))
+        if (!getcwd(absolute, PATH_MAX))
             return false;
-        size = strlen(program->absolute);
-        program->absolute[size++] = '/';
+        size = strlen(absolute);
+        absolute[size++] = '/';
     }
-    if (size + strlen(program->path) >= PATH_MAX)
+    if (size + strlen(program->path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
         return false;
-    memcpy(program->absolute + size, program->path, strlen(program->path) + 1);
-    if (has_parent_step(program->absolute))
-        resolve_folder(program->absolute);
-    clean(program->absolute);
-    return true;
+    }
+    memcpy(absolute + size, program->path, strlen(program->path) + 1);
+    if (has_parent_step(absolute))
+        resolve_folder(absolute);
+    clean(absolute);
+    program->absolute = strdup(absolute);
+    return program->absolute != NULL;
 }
 
 /* ---- finding --------------------------------------------------------------
@@ -182,41 +186,60 @@ static int not_found(const char *name, int errnum, struct hf_error *error)
     return is_there ? 126 : 127;
 }
 
-int program_find(struct program *program, const char *name, const char *folders,
-                 struct hf_error *error)
+/* Into `path`, or the exit status, told. */
+static int look_up(struct program *program, const char *folders,
+                   char path[PATH_MAX], struct hf_error *error)
 {
+    const char *name = program->name;
     const char *found = NULL;
     int errnum = ENOENT;
 
-    program->name = name;
-    program->folders = NULL;
     if (strchr(name, '/')) {
         if (strlen(name) >= PATH_MAX)
             return not_found(name, ENAMETOOLONG, error);
-        memcpy(program->path, name, strlen(name) + 1);
-        if (access(name, X_OK))
-            return not_found(name, errno, error);
-    } else {
-        if (!folders)
-            folders = FOLDERS_WITHOUT_PATH;
-        while (*name && (found = program_next(folders, name, program->path))) {
-            if (!access(program->path, X_OK))
-                break;
-            /* One that may not be run is told if no other is found. */
-            if (errno == EACCES)
-                errnum = EACCES;
-            folders = behind(found);
-        }
-        if (!found || !*name)
-            return not_found(name, errnum, error);
-        program->folders = found;
+        memcpy(path, name, strlen(name) + 1);
+        return access(name, X_OK) ? not_found(name, errno, error) : 0;
     }
-    if (!make_absolute(program)) {
+    if (!folders)
+        folders = FOLDERS_WITHOUT_PATH;
+    while (*name && (found = program_next(folders, name, path))) {
+        if (!access(path, X_OK))
+            break;
+        /* One that may not be run is told if no other is found. */
+        if (errno == EACCES)
+            errnum = EACCES;
+        folders = behind(found);
+    }
+    if (!found || !*name)
+        return not_found(name, errnum, error);
+    program->folders = found;
+    return 0;
+}
+
+int program_find(struct program *program, const char *name, const char *folders,
+                 struct hf_error *error)
+{
+    char path[PATH_MAX];
+    int status;
+
+    *program = (struct program){.name = name};
+    status = look_up(program, folders, path, error);
+    if (status)
+        return status;
+    program->path = strdup(path);
+    if (!program->path || !make_absolute(program)) {
         (void)hf_error_set_errno(error, HF_ERR_USAGE, errno,
                                  "the working folder has no path");
         return 126;
     }
     return 0;
+}
+
+void program_clear(struct program *program)
+{
+    free(program->path);
+    free(program->absolute);
+    *program = (struct program){.name = program->name};
 }
 
 /* ---- names for it ----------------------------------------------------------

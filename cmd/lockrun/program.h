@@ -22,16 +22,19 @@ struct program {
      * path.
      */
     const char *folders;
-    char path[PATH_MAX];     /* the first to try */
-    char absolute[PATH_MAX]; /* the same from the root, without . and .. */
+    /* Both are the program's own memory: program_clear. */
+    char *path;     /* the first to try */
+    char *absolute; /* the same from the root, without . and .. */
 };
 
 /*
  * Look `name` up along `folders` (what PATH holds; NULL where it is not set).
- * Result: 0, or the exit status 126 or 127 with a sentence in `error`.
+ * Result: 0, or the exit status 126 or 127 with a sentence in `error`; there is
+ * something to clear either way.
  */
 int program_find(struct program *program, const char *name, const char *folders,
                  struct hf_error *error);
+void program_clear(struct program *program);
 
 /* The next of `folders` for `name`, into `path`; NULL behind the last one.
  * Calls nothing that a vforked child must not. */

@@ -174,7 +174,8 @@ static int spawn_once(const struct spawn *spawn, pid_t *pid, int *exec_errno)
 static int spawn_as_script(const struct spawn *spawn, pid_t *pid,
                            int *exec_errno)
 {
-    static struct program shell = {.name = "/bin/sh", .path = "/bin/sh"};
+    static char sh[] = "/bin/sh";
+    static struct program shell = {.name = sh, .path = sh};
     struct spawn again = *spawn;
     size_t count = 0;
     char **argv;

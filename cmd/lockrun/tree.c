@@ -59,8 +59,7 @@ void tree_clear(struct tree *tree)
     tree_forget_job(tree);
     if (tree->cgroup.fd >= 0)
         (void)cgroup_remove(&tree->cgroup);
-    if (tree->cgroup.fd >= 0)
-        close(tree->cgroup.fd);
+    cgroup_clear(&tree->cgroup);
     pids_clear(&tree->strangers);
 }
 

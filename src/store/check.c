@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Every put and delete that one transaction can have. */
-enum {
-    WRITES_MAX = HF_STORE_BRANCHES_MAX * 2 * HF_STORE_ACTIONS_MAX,
-    TTL_MS_MIN = 1000,
-    TTL_MS_MAX = 24 * 60 * 60 * 1000
-};
-
-struct writes {
-    size_t count; /* in front: few are used, and no other page is touched */
-    const struct hf_action *list[WRITES_MAX];
-};
+enum { TTL_MS_MIN = 1000, TTL_MS_MAX = 24 * 60 * 60 * 1000 };
 
 static enum hf_err wrong(struct hf_error *error, const char *what)
 {
@@ -77,7 +66,7 @@ static enum hf_err check_action(const struct hf_action *action,
 }
 
 static enum hf_err check_side(const struct hf_action *actions, size_t count,
-                              struct writes *writes, struct hf_error *error)
+                              struct hf_error *error)
 {
     if (count > HF_STORE_ACTIONS_MAX)
         return wrong(error, "too many actions on one side of a branch");
@@ -88,14 +77,12 @@ static enum hf_err check_side(const struct hf_action *actions, size_t count,
 
         if (err)
             return err;
-        if (is_write(&actions[i]))
-            writes->list[writes->count++] = &actions[i];
     }
     return HF_ERR_OK;
 }
 
 static enum hf_err check_branch(const struct hf_branch *branch,
-                                struct writes *writes, struct hf_error *error)
+                                struct hf_error *error)
 {
     enum hf_err err;
 
@@ -108,35 +95,44 @@ static enum hf_err check_branch(const struct hf_branch *branch,
         if (err)
             return err;
     }
-    err = check_side(branch->then, branch->then_count, writes, error);
+    err = check_side(branch->then, branch->then_count, error);
     if (err)
         return err;
-    return check_side(branch->otherwise, branch->otherwise_count, writes,
-                      error);
+    return check_side(branch->otherwise, branch->otherwise_count, error);
 }
 
-static int compare_keys(struct hf_bytes a, struct hf_bytes b)
+/* ---- no key is written twice ----------------------------------------------
+ */
+
+/* A place among the actions of all branches, each with its two sides. */
+struct place {
+    const struct hf_store_request *request;
+    size_t side;
+    size_t action;
+};
+
+/* The write that stands there or next behind; NULL: none does. */
+static const struct hf_action *write_at(struct place *place)
 {
-    size_t common = a.size < b.size ? a.size : b.size;
-    int order = common ? memcmp(a.data, b.data, common) : 0;
+    while (place->side < 2 * place->request->branch_count) {
+        const struct hf_branch *branch =
+            &place->request->branches[place->side / 2];
+        bool is_then = place->side % 2 == 0;
+        const struct hf_action *actions =
+            is_then ? branch->then : branch->otherwise;
+        size_t count = is_then ? branch->then_count : branch->otherwise_count;
 
-    return order ? order : (a.size > b.size) - (a.size < b.size);
+        for (; place->action < count; place->action++) {
+            if (is_write(&actions[place->action]))
+                return &actions[place->action];
+        }
+        place->side++;
+        place->action = 0;
+    }
+    return NULL;
 }
 
-static int compare_writes(const void *left, const void *right)
-{
-    const struct hf_action *const *a = left;
-    const struct hf_action *const *b = right;
-    int order = compare_keys((*a)->key, (*b)->key);
-
-    if (order)
-        return order;
-    /* A prefix before the equal key: it is what covers its neighbour. */
-    return ((*b)->kind == HF_DO_DELETE_PREFIX) -
-           ((*a)->kind == HF_DO_DELETE_PREFIX);
-}
-
-/* Does `action`, which sorts first, write a key that `other` writes too? */
+/* Does `action` write the key of `other`? */
 static bool covers(const struct hf_action *action,
                    const struct hf_action *other)
 {
@@ -148,18 +144,21 @@ static bool covers(const struct hf_action *action,
     return action->kind == HF_DO_DELETE_PREFIX || other->key.size == size;
 }
 
-/*
- * Sorted, all that a prefix covers stands right behind it, so that looking at
- * neighbours finds every pair.
- */
-static enum hf_err check_once(struct writes *writes, struct hf_error *error)
+/* Each with each: there are a handful, and no list of them has to be made. */
+static enum hf_err check_once(const struct hf_store_request *request,
+                              struct hf_error *error)
 {
-    if (writes->count > 1)
-        qsort(writes->list, writes->count, sizeof(writes->list[0]),
-              compare_writes);
-    for (size_t i = 1; i < writes->count; i++) {
-        if (covers(writes->list[i - 1], writes->list[i]))
-            return wrong(error, "a transaction writes one key twice");
+    struct place left = {.request = request};
+    const struct hf_action *a;
+
+    for (; (a = write_at(&left)); left.action++) {
+        struct place right = left;
+        const struct hf_action *b;
+
+        for (right.action++; (b = write_at(&right)); right.action++) {
+            if (covers(a, b) || covers(b, a))
+                return wrong(error, "a transaction writes one key twice");
+        }
     }
     return HF_ERR_OK;
 }
@@ -167,20 +166,17 @@ static enum hf_err check_once(struct writes *writes, struct hf_error *error)
 static enum hf_err check_txn(const struct hf_store_request *request,
                              struct hf_error *error)
 {
-    struct writes writes; /* filled up to its count: 16 KiB are not zeroed */
-
-    writes.count = 0;
     if (request->branch_count > HF_STORE_BRANCHES_MAX)
         return wrong(error, "too many branches in one transaction");
     if (request->branch_count && !request->branches)
         return wrong(error, "the branches of a transaction are missing");
     for (size_t i = 0; i < request->branch_count; i++) {
-        enum hf_err err = check_branch(&request->branches[i], &writes, error);
+        enum hf_err err = check_branch(&request->branches[i], error);
 
         if (err)
             return err;
     }
-    return check_once(&writes, error);
+    return check_once(request, error);
 }
 
 static enum hf_err check_lease(const struct hf_store_request *request,

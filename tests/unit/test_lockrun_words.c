@@ -82,10 +82,12 @@ static void one_program_has_one_absolute_path(void **state)
         assert_int_equal(program_find(&program, given, "/bin", &error), 0);
         assert_string_equal(program.absolute, wanted);
         assert_null(program.folders);
+        program_clear(&program);
     }
     assert_int_equal(program_find(&program, "job", "/none:a", &error), 0);
     assert_string_equal(program.absolute, wanted);
     assert_string_equal(program.folders, "a");
+    program_clear(&program);
     assert_int_equal(program_find(&program, "job", "/none", &error), 127);
     assert_int_equal(program_find(&program, "", "a", &error), 127);
     assert_int_equal(chdir(former), 0);
