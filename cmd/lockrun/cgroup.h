@@ -20,8 +20,8 @@ struct cgroup {
 /* The group itself stays. */
 void cgroup_clear(struct cgroup *cgroup);
 /*
- * Make one named after the session, the first of `cgroup`. Errors: an errno, and what was in the way
- * in *what (static text); `cgroup->fd` is then -1.
+ * Make one named after the session; once. Errors: an errno, and what was in
+ * the way in *what (static text); `cgroup->fd` is then -1.
  */
 int cgroup_make(struct cgroup *cgroup, const char *session, const char **what);
 /* The kernel's word: does no process live in it, or below it? */

@@ -39,15 +39,31 @@ struct hf_core *hf_core_new(const struct hf_core_options *options,
     return core;
 }
 
+static void free_heirs(struct hf_release *release)
+{
+    for (size_t i = 0; release->heirs && i < HF_HANDOFF_MAX; i++)
+        hf_value_clear(&release->heirs[i].value);
+    free(release->heirs);
+}
+
 static void op_free(struct hf_op *op)
 {
     hf_store_request_clear(&op->txn.send.store);
-    if (op->kind == &hf_op_acquire)
+    if (op->kind == &hf_op_acquire) {
         hf_store_request_clear(&op->u.acquire.watch.store);
-    if (op->kind == &hf_op_release)
-        free(op->u.release.heirs);
-    if (op->kind == &hf_op_epoch_advance || op->kind == &hf_op_epoch_show)
+        hf_value_clear(&op->u.acquire.holder_value);
+        hf_value_clear(&op->u.acquire.session_value);
+    } else if (op->kind == &hf_op_release) {
+        free_heirs(&op->u.release);
+    } else if (op->kind == &hf_op_keep) {
+        hf_value_clear(&op->u.keep.value);
+    } else if (op->kind == &hf_op_seal) {
+        hf_value_clear(&op->u.seal.value);
+    } else if (op->kind == &hf_op_epoch_advance ||
+               op->kind == &hf_op_epoch_show) {
+        hf_value_clear(&op->u.epoch.value);
         free(op->u.epoch.leases);
+    }
     free(op);
 }
 
@@ -112,13 +128,15 @@ static enum hf_err reserve(struct hf_core *core, size_t ops)
 struct hf_op *hf_op_new(struct hf_core *core, const struct hf_op_kind *kind,
                         struct hf_request *request)
 {
+    size_t size = offsetof(struct hf_op, u) + kind->size;
     struct hf_op *op;
 
     if (reserve(core, core->op_count + 1))
         return NULL;
-    op = calloc(1, offsetof(struct hf_op, u) + kind->size);
+    op = malloc(size + HF_PATHS_ROOM);
     if (!op)
         return NULL;
+    memset(op, 0, size - kind->unset);
     op->kind = kind;
     op->core = core;
     op->request = request;
@@ -131,6 +149,22 @@ struct hf_op *hf_op_new(struct hf_core *core, const struct hf_op_kind *kind,
     if (request)
         request->op = op;
     return op;
+}
+
+static char *paths_room(struct hf_op *op)
+{
+    return (char *)op + offsetof(struct hf_op, u) + op->kind->size;
+}
+
+void hf_op_paths(struct hf_op *op, const char *key, const char *session,
+                 const uint8_t grant[HF_GRANT_ID_SIZE])
+{
+    hf_paths_make(&op->paths, paths_room(op), key, session, grant);
+}
+
+void hf_op_prefixes(struct hf_op *op, const char *prefix)
+{
+    hf_paths_prefixes(&op->paths, paths_room(op), prefix);
 }
 
 static void dispatch(struct hf_op *op, struct hf_send *send)

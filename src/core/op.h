@@ -18,9 +18,13 @@
 struct hf_op;
 
 struct hf_op_kind {
-    /* Bytes of its member of hf_op.u: an operation is no larger than it must
-     * be, for a grant's cost is partly the zeroing of it. */
+    /*
+     * Bytes of its member of hf_op.u, and how many of them, at its end, need
+     * not be zero. An operation takes up no more memory than it must, for that
+     * is a part of what a grant costs: each page of it.
+     */
     size_t size;
+    size_t unset;
     /* The request has come. Also called again when the epoch is known after
      * hf_seal_need had to wait for it. */
     void (*start)(struct hf_op *op);
@@ -67,11 +71,11 @@ struct hf_acquire {
     uint64_t looked_at;     /* revision of the last look: watch from here */
     size_t reads_at[2];     /* place of the first read on each side */
     struct hf_time until;
-    size_t ahead_count; /* rows that stand before ours, oldest first */
-    char ahead[HF_AHEAD_MAX][HF_PATH_SIZE];
     bool deep; /* more of them than `ahead` holds, or none was read */
     bool deaf; /* the last look failed: wait without a watch */
     unsigned retries;
+    size_t ahead_count; /* rows that stand before ours, oldest first */
+    char ahead[HF_AHEAD_MAX][HF_PATH_SIZE]; /* not set beyond these */
 };
 
 struct hf_release {
@@ -110,7 +114,7 @@ struct hf_op {
     bool ended;
     struct hf_time wake_at;
     struct hf_txn txn;
-    struct hf_paths paths;
+    struct hf_paths paths; /* hf_op_paths */
     union {
         struct hf_acquire acquire;
         struct hf_release release;
@@ -179,6 +183,11 @@ struct hf_core {
 /* A new operation, first in the list; NULL: no memory. */
 struct hf_op *hf_op_new(struct hf_core *core, const struct hf_op_kind *kind,
                         struct hf_request *request);
+/* Name the store keys that it is about. They stand while it does. */
+void hf_op_paths(struct hf_op *op, const char *key, const char *session,
+                 const uint8_t grant[HF_GRANT_ID_SIZE]);
+/* Or what those of all keys with a prefix begin with. */
+void hf_op_prefixes(struct hf_op *op, const char *prefix);
 /* Send what was built; a deadline for the answer is set. */
 void hf_op_send(struct hf_op *op, struct hf_send *send);
 /* The same for one that may stay out for ever (a watch). */

@@ -126,8 +126,7 @@ static bool prepare(struct hf_op *op)
     memcpy(acquire->holder.session, request->session.id,
            sizeof(request->session.id));
     memcpy(acquire->holder.class_name, class->name, sizeof(class->name));
-    hf_paths_make(&op->paths, request->key, request->session.id,
-                  request->grant);
+    hf_op_paths(op, request->key, request->session.id, request->grant);
     session.uid = request->uid;
     session.pid = request->holder.pid;
     session.since_wall_ms = op->core->wall.ns / 1000000;
@@ -550,6 +549,7 @@ static void acquire_gone(struct hf_op *op)
 
 const struct hf_op_kind hf_op_acquire = {
     .size = sizeof(struct hf_acquire),
+    .unset = sizeof(((struct hf_acquire *)0)->ahead),
     .start = acquire_start,
     .answer = acquire_answer,
     .timer = acquire_timer,

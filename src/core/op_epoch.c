@@ -18,8 +18,7 @@ enum { RETRIES_MAX = 5 };
 
 static void read_all(struct hf_op *op)
 {
-    hf_paths_make(&op->paths, "", NULL, NULL);
-    hf_path_of(op->paths.session, "session", "");
+    hf_op_prefixes(op, "");
     hf_txn_begin(&op->txn);
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.epoch);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.session, HF_STORE_LIST_MAX);
@@ -171,17 +170,12 @@ static void advance(struct hf_op *op)
     }
     if (!encode(op))
         return;
-    hf_path_of(op->paths.hold, "hold", "");
-    hf_path_of(op->paths.shares, "share", "");
-    hf_path_of(op->paths.waits, "wait", "");
-    hf_path_of(op->paths.share, "request", "");
-    hf_path_of(op->paths.floor, "floor", "");
     put_epoch(op, ADVANCE);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.hold);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.shares);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.waits);
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.session);
-    hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.share);
+    hf_txn_delete_prefix(&op->txn, HF_THEN, HF_PATH_ROOT "request/");
     hf_txn_delete_prefix(&op->txn, HF_THEN, op->paths.floor);
     hf_seal_forget(op->core);
     hf_op_send(op, &op->txn.send);

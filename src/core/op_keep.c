@@ -45,7 +45,7 @@ static void keep_start(struct hf_op *op)
         hf_op_fail(op, HF_ERR_NOMEM, "the record does not fit");
         return;
     }
-    hf_paths_make(&op->paths, hold_of(op)->key, NULL, hold_of(op)->grant);
+    hf_op_paths(op, hold_of(op)->key, NULL, hold_of(op)->grant);
     hf_store_request_clear(&op->txn.send.store);
     op->txn.send.store.kind = HF_STORE_LEASE_GRANT;
     op->txn.send.store.ttl_ms = request->keep_ms;

@@ -31,10 +31,7 @@ static void list_start(struct hf_op *op)
     }
     if (!hf_seal_known(op))
         return;
-    hf_path_of(op->paths.hold, "hold", request->key);
-    hf_path_of(op->paths.shares, "share", request->key);
-    hf_path_of(op->paths.waits, "wait", request->key);
-    hf_path_of(op->paths.floor, "floor", request->key);
+    hf_op_prefixes(op, request->key);
     read_begin(op);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.hold, limit);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.shares, limit);
@@ -53,7 +50,7 @@ static void show_start(struct hf_op *op)
     }
     if (!hf_seal_known(op))
         return;
-    hf_paths_make(&op->paths, op->request->key, NULL, NULL);
+    hf_op_paths(op, op->request->key, NULL, NULL);
     read_begin(op);
     (void)hf_txn_get(&op->txn, HF_THEN, op->paths.hold);
     (void)hf_txn_list(&op->txn, HF_THEN, op->paths.shares, SHOW_MAX);

@@ -148,9 +148,9 @@ static void release_start(struct hf_op *op)
         hf_op_fail_with(op, &error);
         return;
     }
-    hf_paths_make(&op->paths, release->hold.key,
-                  release->session.id[0] ? release->session.id : NULL,
-                  release->hold.grant);
+    hf_op_paths(op, release->hold.key,
+                release->session.id[0] ? release->session.id : NULL,
+                release->hold.grant);
     if (!op->core->seal.known ||
         op->core->seal.epoch != hf_token_epoch(release->hold.token)) {
         look(op);

@@ -50,7 +50,7 @@ static void look(struct hf_op *op)
     const struct hf_request *request = op->request;
     size_t i;
 
-    hf_paths_make(&op->paths, "", request->session.id, NULL);
+    hf_op_paths(op, "", request->session.id, NULL);
     hf_txn_begin(&op->txn);
     op->txn.send.store.expect = op->core->seal.identity;
     op->txn.send.store.stand_until = request->stand_until;

@@ -75,7 +75,7 @@ static void name_heir(struct hf_op *op, struct hf_heir *heir,
         hf_path_of(path, "share", rest);
         memcpy(heir->hold, path, sizeof(path));
     } else {
-        memcpy(heir->hold, op->paths.hold, sizeof(heir->hold));
+        memcpy(heir->hold, op->paths.hold, strlen(op->paths.hold) + 1);
     }
     who->epoch = op->core->seal.epoch;
     who->since_wall_ms = op->core->wall.ns / 1000000;

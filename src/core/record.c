@@ -2,6 +2,7 @@
 #include "core/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/field.h"
@@ -63,27 +64,62 @@ void hf_path_of_hold(char to[HF_PATH_SIZE], const struct hf_hold_ref *hold)
                  hold->key);
 }
 
-void hf_paths_make(struct hf_paths *paths, const char *key, const char *session,
+/* ROOT + noun + key + behind, which end with their slashes if there are any. */
+static const char *lay(char **room, const char *noun, const char *key,
+                       const char *behind)
+{
+    const char *const parts[] = {HF_PATH_ROOT, noun, key, behind};
+    char *path = *room;
+    size_t size = 0;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        size_t more = strlen(parts[i]);
+
+        hf_assert(size + more < HF_PATH_SIZE);
+        memcpy(path + size, parts[i], more);
+        size += more;
+    }
+    path[size] = '\0';
+    *room = path + size + 1;
+    return path;
+}
+
+void hf_paths_make(struct hf_paths *paths, char room[HF_PATHS_ROOM],
+                   const char *key, const char *session,
                    const uint8_t grant[HF_GRANT_ID_SIZE])
 {
-    char id[2 * HF_GRANT_ID_SIZE + 1] = "";
-    char rest[HF_PATH_SIZE];
+    char behind[2 + 2 * HF_GRANT_ID_SIZE + 1] = "//";
 
-    memset(paths, 0, sizeof(*paths));
-    snprintf(paths->epoch, HF_PATH_SIZE, HF_PATH_ROOT "epoch");
-    if (session)
-        hf_path_of(paths->session, "session", session);
-    hf_path_of(paths->hold, "hold", key);
-    hf_path_of(paths->floor, "floor", key);
-    snprintf(rest, sizeof(rest), "%.*s//", HF_KEY_BYTES_MAX, key);
-    hf_path_of(paths->shares, "share", rest);
-    hf_path_of(paths->waits, "wait", rest);
+    paths->epoch = lay(&room, "epoch", "", "");
+    paths->session = session ? lay(&room, "session/", session, "") : "";
+    paths->hold = lay(&room, "hold/", key, "");
+    paths->floor = lay(&room, "floor/", key, "");
+    paths->shares = lay(&room, "share/", key, behind);
+    paths->waits = lay(&room, "wait/", key, behind);
+    paths->share = paths->wait = "";
     if (!grant)
         return;
-    hf_hex(grant, HF_GRANT_ID_SIZE, id);
-    snprintf(rest, sizeof(rest), "%.*s//%s", HF_KEY_BYTES_MAX, key, id);
-    hf_path_of(paths->share, "share", rest);
-    hf_path_of(paths->wait, "wait", rest);
+    hf_hex(grant, HF_GRANT_ID_SIZE, behind + 2);
+    paths->share = lay(&room, "share/", key, behind);
+    paths->wait = lay(&room, "wait/", key, behind);
+}
+
+void hf_paths_prefixes(struct hf_paths *paths, char room[HF_PATHS_ROOM],
+                       const char *prefix)
+{
+    paths->epoch = lay(&room, "epoch", "", "");
+    paths->session = lay(&room, "session/", prefix, "");
+    paths->hold = lay(&room, "hold/", prefix, "");
+    paths->floor = lay(&room, "floor/", prefix, "");
+    paths->shares = lay(&room, "share/", prefix, "");
+    paths->waits = lay(&room, "wait/", prefix, "");
+    paths->share = paths->wait = "";
+}
+
+void hf_value_clear(struct hf_value *value)
+{
+    free(value->text);
+    *value = (struct hf_value){.text = NULL};
 }
 
 static enum hf_err encode(const struct hf_field *fields, const void *record,
@@ -92,14 +128,16 @@ static enum hf_err encode(const struct hf_field *fields, const void *record,
     struct hf_buf buf;
     enum hf_err err;
 
-    hf_buf_init(&buf, sizeof(to->text) - 1);
+    hf_value_clear(to);
+    hf_buf_init(&buf, HF_RECORD_SIZE - 1);
     err = hf_field_encode(fields, record, &buf);
-    if (!err) {
-        memcpy(to->text, buf.data, buf.size);
-        to->size = buf.size;
+    if (err) {
+        hf_buf_clear(&buf);
+        return err;
     }
-    hf_buf_clear(&buf);
-    return err;
+    to->size = buf.size;
+    to->text = hf_buf_take(&buf);
+    return HF_ERR_OK;
 }
 
 enum hf_err hf_record_encode_holder(const struct hf_holder *holder,

@@ -23,20 +23,28 @@ enum { HF_RECORD_VERSION = 1, HF_RECORD_SIZE = 4096 };
 
 /* The store keys around one lock key, one session and one grant. */
 struct hf_paths {
-    char epoch[HF_PATH_SIZE];
-    char session[HF_PATH_SIZE];
-    char hold[HF_PATH_SIZE];
-    char shares[HF_PATH_SIZE]; /* prefix */
-    char share[HF_PATH_SIZE];
-    char waits[HF_PATH_SIZE]; /* prefix */
-    char wait[HF_PATH_SIZE];
-    char floor[HF_PATH_SIZE];
+    const char *epoch;
+    const char *session;
+    const char *hold;
+    const char *shares; /* prefix */
+    const char *share;
+    const char *waits; /* prefix */
+    const char *wait;
+    const char *floor;
 };
 
-/* `session` and `grant` may be NULL: their paths are then empty. */
-void hf_paths_make(struct hf_paths *paths, const char *key, const char *session,
+enum { HF_PATHS_ROOM = 8 * HF_PATH_SIZE };
+
+/* They are laid into `room`, one behind the other, and stand while it does.
+ * `session` and `grant` may be NULL: their paths are then empty. */
+void hf_paths_make(struct hf_paths *paths, char room[HF_PATHS_ROOM],
+                   const char *key, const char *session,
                    const uint8_t grant[HF_GRANT_ID_SIZE]);
-/* "holdfast/hold/" + prefix and its like; `noun` is "hold", "share", "wait". */
+/* The same with what begins all those of the keys that begin with `prefix`;
+ * `share` and `wait` are empty. */
+void hf_paths_prefixes(struct hf_paths *paths, char room[HF_PATHS_ROOM],
+                       const char *prefix);
+/* "holdfast/hold/" + rest and its like; `noun` is "hold", "share", "wait". */
 void hf_path_of(char to[HF_PATH_SIZE], const char *noun, const char *rest);
 
 /* Where this hold stands: hold/KEY or share/KEY//GRANT. */
@@ -65,12 +73,15 @@ struct hf_session_record {
     int64_t since_wall_ms;
 };
 
-/* An encoded record, ready for a put. */
+/* An encoded record, ready for a put; {NULL} before the first. */
 struct hf_value {
-    char text[HF_RECORD_SIZE];
+    char *text; /* hf_value_clear; encoding anew replaces it */
     size_t size;
 };
 
+void hf_value_clear(struct hf_value *value);
+/* Errors of all three: NOMEM; USAGE when it is too long, which no record of
+ * sound fields is. */
 enum hf_err hf_record_encode_holder(const struct hf_holder *holder,
                                     struct hf_value *to);
 enum hf_err hf_record_encode_session(const struct hf_session_record *session,

@@ -202,7 +202,7 @@ bool hf_seal_known(struct hf_op *op)
         return false;
     }
     core->seal.reading = reading;
-    hf_paths_make(&reading->paths, "", NULL, NULL);
+    hf_op_paths(reading, "", NULL, NULL);
     reading->kind->start(reading);
     return false;
 }

@@ -50,8 +50,8 @@ static void holder_is_settled(const struct hf_holder *holder)
 {
     struct hf_error error = {.code = HF_ERR_OK};
     struct hf_holder again;
-    struct hf_value first;
-    struct hf_value second;
+    struct hf_value first = {NULL};
+    struct hf_value second = {NULL};
 
     ends_well(holder);
     must(!hf_record_encode_holder(holder, &first));
@@ -60,6 +60,8 @@ static void holder_is_settled(const struct hf_holder *holder)
     must(!hf_record_encode_holder(&again, &second));
     must(first.size == second.size &&
          !memcmp(first.text, second.text, first.size));
+    hf_value_clear(&first);
+    hf_value_clear(&second);
 }
 
 static void read_holder(struct hf_bytes value)
@@ -86,7 +88,7 @@ static void write_holder(struct fuzz_input *input)
     struct hf_holder holder = {.version = HF_RECORD_VERSION};
     struct hf_error error = {.code = HF_ERR_OK};
     struct hf_holder again;
-    struct hf_value value;
+    struct hf_value value = {NULL};
 
     fuzz_fill(input, holder.grant, sizeof(holder.grant));
     fuzz_fill(input, &holder.epoch, sizeof(holder.epoch));
@@ -99,6 +101,7 @@ static void write_holder(struct fuzz_input *input)
     fill_text(input, holder.class_name, sizeof(holder.class_name));
     must(!hf_record_encode_holder(&holder, &value));
     must(!hf_record_decode_holder(bytes_of(&value), &again, &error));
+    hf_value_clear(&value);
     must(again.since_wall_ms == holder.since_wall_ms);
     must(!memcmp(again.grant, holder.grant, sizeof(again.grant)));
     holder_is_settled(&again);
@@ -121,13 +124,14 @@ static void epoch_is_settled(const struct hf_epoch_record *epoch)
 {
     struct hf_error error = {.code = HF_ERR_OK};
     struct hf_epoch_record again;
-    struct hf_value value;
+    struct hf_value value = {NULL};
 
     ends(epoch->by, sizeof(epoch->by));
     ends(epoch->why, sizeof(epoch->why));
     must(!hf_record_encode_epoch(epoch, &value));
     must(!hf_record_decode_epoch(bytes_of(&value), &again, &error));
     must(same_epoch(epoch, &again));
+    hf_value_clear(&value);
 }
 
 static void read_epoch(struct hf_bytes value)
@@ -148,7 +152,7 @@ static void write_epoch(struct fuzz_input *input)
     struct hf_session_record session = {.version = HF_RECORD_VERSION};
     struct hf_error error = {.code = HF_ERR_OK};
     struct hf_epoch_record again;
-    struct hf_value value;
+    struct hf_value value = {NULL};
 
     fuzz_fill(input, &epoch.epoch, sizeof(epoch.epoch));
     fuzz_fill(input, epoch.store_id, sizeof(epoch.store_id));
@@ -162,6 +166,7 @@ static void write_epoch(struct fuzz_input *input)
     epoch_is_settled(&again);
     memcpy(session.host, epoch.by, sizeof(session.host));
     must(!hf_record_encode_session(&session, &value));
+    hf_value_clear(&value);
 }
 
 /* ---- a whole row -----------------------------------------------------------
@@ -174,6 +179,7 @@ static void read_row(struct hf_bytes key, struct hf_bytes value)
         .key = key, .value = value, .created = 5, .changed = 7, .lease = 9};
     struct hf_error error = {.code = HF_ERR_OK};
     struct hf_hold_info info;
+    char room[HF_PATHS_ROOM];
     struct hf_paths paths;
     const char *path = NULL;
     enum hf_err err = hf_record_info(&record, &info, &error);
@@ -184,7 +190,7 @@ static void read_row(struct hf_bytes key, struct hf_bytes value)
     }
     must(!hf_key_check(info.key, NULL));
     ends_well(&info.who);
-    hf_paths_make(&paths, info.key, NULL, info.who.grant);
+    hf_paths_make(&paths, room, info.key, NULL, info.who.grant);
     switch (info.kind) {
     case HF_HOLD:
         path = paths.hold;

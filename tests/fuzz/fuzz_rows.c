@@ -54,7 +54,7 @@ static size_t make_value(struct fuzz_input *input, char value[HF_RECORD_SIZE])
 {
     struct hf_holder holder = {.version = 1, .epoch = 1};
     struct hf_epoch_record epoch = {.version = 1};
-    struct hf_value encoded = {.size = 0};
+    struct hf_value encoded = {NULL};
     uint8_t form = fuzz_byte(input);
     size_t size = fuzz_byte(input);
 
@@ -77,8 +77,10 @@ static size_t make_value(struct fuzz_input *input, char value[HF_RECORD_SIZE])
         (void)hf_record_encode_holder(&holder, &encoded);
         break;
     }
-    memcpy(value, encoded.text, encoded.size);
-    return encoded.size;
+    size = encoded.size;
+    memcpy(value, encoded.text, size);
+    hf_value_clear(&encoded);
+    return size;
 }
 
 static size_t make_key(struct fuzz_input *input, char key[1100])

@@ -76,7 +76,8 @@ static void write_first_epoch(struct sim_run *run)
     struct hf_store_identity identity = hf_sim_world_identity(run->world);
     struct hf_epoch_record record = {.version = HF_RECORD_VERSION,
                                      .epoch = FIRST_EPOCH};
-    struct hf_value value;
+    struct hf_value value = {NULL};
+    char room[HF_PATHS_ROOM];
     struct hf_paths paths;
     struct hf_action put = {.kind = HF_DO_PUT};
     struct hf_branch branch = {.then = &put, .then_count = 1};
@@ -86,13 +87,14 @@ static void write_first_epoch(struct sim_run *run)
     hf_assert(store);
     memcpy(record.store_id, identity.id, sizeof(record.store_id));
     hf_assert(!hf_record_encode_epoch(&record, &value));
-    hf_paths_make(&paths, "", NULL, NULL);
+    hf_paths_make(&paths, room, "", NULL, NULL);
     put.key = hf_bytes_of(paths.epoch);
     put.value = (struct hf_bytes){value.text, value.size};
     hf_store_submit(store, &request, run->now);
     hf_assert(hf_store_next(store, run->now) == &request);
     hf_assert(request.outcome == HF_OUTCOME_COMMITTED);
     hf_store_request_clear(&request);
+    hf_value_clear(&value);
     store->ops->close(store);
 }
 

@@ -133,9 +133,10 @@ static void the_hash_tells_words_apart_by_where_they_end(void **state)
 
 static void describe(const char *absolute, char *const *argv, char *to)
 {
-    struct program program = {.name = argv[0]};
+    char path[PATH_MAX];
+    struct program program = {.name = argv[0], .absolute = path};
 
-    snprintf(program.absolute, sizeof(program.absolute), "%s", absolute);
+    snprintf(path, sizeof(path), "%s", absolute);
     program_describe(&program, argv, to);
 }
 
