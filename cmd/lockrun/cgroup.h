@@ -13,7 +13,7 @@
 #include "cmd/lockrun/pids.h"
 
 struct cgroup {
-    int fd; /* its folder; -1: there is none */
+    int fd;       /* its folder; -1: there is none */
     char *folder; /* NULL: there was none; until cgroup_clear */
 };
 
