@@ -170,11 +170,7 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
     int status =
         program_find(&program, options->command[0], getenv("PATH"), error);
 
-    if (status) {
-        program_clear(&program);
-        return status;
-    }
-    if (!hf_local_open(sys, &store, &transport, error)) {
+    if (!status && !hf_local_open(sys, &store, &transport, error)) {
         if (!look(transport, sys, options, &program, out, error)) {
             add_command(options, &program, out);
             error->code = HF_ERR_OK;
@@ -182,5 +178,5 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
         transport->ops->close(transport);
     }
     program_clear(&program);
-    return hf_err_status(error->code);
+    return status ? status : hf_err_status(error->code);
 }

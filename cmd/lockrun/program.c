@@ -227,7 +227,9 @@ int program_find(struct program *program, const char *name, const char *folders,
     if (status)
         return status;
     program->path = strdup(path);
-    if (!program->path || !make_absolute(program)) {
+    if (!program->path)
+        return not_found(name, errno, error);
+    if (!make_absolute(program)) {
         (void)hf_error_set_errno(error, HF_ERR_USAGE, errno,
                                  "the working folder has no path");
         return 126;

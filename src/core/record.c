@@ -84,19 +84,26 @@ static const char *lay(char **room, const char *noun, const char *key,
     return path;
 }
 
+/* All but those of a grant. */
+static void lay_all(struct hf_paths *paths, char **room, const char *key,
+                    const char *session, const char *behind)
+{
+    paths->epoch = lay(room, "epoch", "", "");
+    paths->session = session ? lay(room, "session/", session, "") : "";
+    paths->hold = lay(room, "hold/", key, "");
+    paths->floor = lay(room, "floor/", key, "");
+    paths->shares = lay(room, "share/", key, behind);
+    paths->waits = lay(room, "wait/", key, behind);
+    paths->share = paths->wait = "";
+}
+
 void hf_paths_make(struct hf_paths *paths, char room[HF_PATHS_ROOM],
                    const char *key, const char *session,
                    const uint8_t grant[HF_GRANT_ID_SIZE])
 {
     char behind[2 + 2 * HF_GRANT_ID_SIZE + 1] = "//";
 
-    paths->epoch = lay(&room, "epoch", "", "");
-    paths->session = session ? lay(&room, "session/", session, "") : "";
-    paths->hold = lay(&room, "hold/", key, "");
-    paths->floor = lay(&room, "floor/", key, "");
-    paths->shares = lay(&room, "share/", key, behind);
-    paths->waits = lay(&room, "wait/", key, behind);
-    paths->share = paths->wait = "";
+    lay_all(paths, &room, key, session, behind);
     if (!grant)
         return;
     hf_hex(grant, HF_GRANT_ID_SIZE, behind + 2);
@@ -107,13 +114,7 @@ void hf_paths_make(struct hf_paths *paths, char room[HF_PATHS_ROOM],
 void hf_paths_prefixes(struct hf_paths *paths, char room[HF_PATHS_ROOM],
                        const char *prefix)
 {
-    paths->epoch = lay(&room, "epoch", "", "");
-    paths->session = lay(&room, "session/", prefix, "");
-    paths->hold = lay(&room, "hold/", prefix, "");
-    paths->floor = lay(&room, "floor/", prefix, "");
-    paths->shares = lay(&room, "share/", prefix, "");
-    paths->waits = lay(&room, "wait/", prefix, "");
-    paths->share = paths->wait = "";
+    lay_all(paths, &room, prefix, prefix, "");
 }
 
 void hf_value_clear(struct hf_value *value)
