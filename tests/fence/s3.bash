@@ -30,8 +30,9 @@ weed_start() {
     weed_folder=$(mktemp -d)
     export AWS_ACCESS_KEY_ID=fencekey AWS_SECRET_ACCESS_KEY=fencesecret
     for try in 1 2 3 4 5; do
-        # Its internal ports are 10000 above each.
-        base=$((20000 + RANDOM % 2500 * 8))
+        # Its internal ports are 10000 above each: those too below 32768, from
+        # where the kernel gives ports to connections.
+        base=$((12000 + RANDOM % 1250 * 8))
         "$peers/bin/weed" mini -dir="$weed_folder" -ip=127.0.0.1 \
             -ip.bind=127.0.0.1 -bucket=fence -admin.ui=false -webdav=false \
             -master.telemetry=false -master.port=$base -volume.port=$((base + 1)) \
@@ -44,14 +45,14 @@ weed_start() {
             export weed_pid weed_folder
             return 0
         fi
-        kill -9 $weed_pid 2>/dev/null
+        kill -9 $weed_pid 2>/dev/null || : # gone by itself, if a port was taken
     done
     tail -n 20 "$weed_folder/log"
     return 1
 }
 weed_is_up() {
     kill -0 "$weed_pid" 2>/dev/null || return 0 # a port was taken: try others
-    lockfence s3 status s3://fence/none >/dev/null 2>&1
+    timeout 5 lockfence s3 status s3://fence/none >/dev/null 2>&1
 }
 weed_is_gone() { [ -z "${weed_pid-}" ] || ! kill -0 "$weed_pid" 2>/dev/null; }
 weed_stop() {
