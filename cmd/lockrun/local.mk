@@ -75,7 +75,11 @@ lockrun_SOURCES = \
 	cmd/lockrun/watch.c \
 	cmd/lockrun/watch.h
 if STATIC_LOCKRUN
-lockrun_SOURCES += cmd/lockrun/noload.c
+lockrun_SOURCES += \
+	cmd/lockrun/noextension.c \
+	cmd/lockrun/noload.c
 endif
-lockrun_LDFLAGS = $(HF_LOCKRUN_LDFLAGS)
+lockrun_LDFLAGS = $(HF_LOCKRUN_LDFLAGS) $(HF_LAYOUT_LDFLAGS)
+EXTRA_lockrun_DEPENDENCIES = cmd/lockrun/layout.ld
+EXTRA_DIST += cmd/lockrun/layout.ld
 lockrun_LDADD = $(HF_LOCAL_LIBS) $(HF_EXTERN_LIBS)

@@ -3,4 +3,4 @@
 EXTRA_PROGRAMS += tests/bench/bench
 tests_bench_bench_SOURCES = tests/bench/bench.c
 tests_bench_bench_LDADD =
-EXTRA_DIST += tests/bench/run tests/bench/pg_guard
+EXTRA_DIST += tests/bench/layout tests/bench/run tests/bench/pg_guard
