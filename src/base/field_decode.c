@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reading half of base/field.h: the only file that uses the JSON parser. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -206,13 +207,29 @@ static void seed_parser(void)
     json_object_seed(words[0] ^ words[1] ^ words[2] ^ words[3]);
 }
 
+/*
+ * Of an allocation that fails the parser says anything: that memory ran out,
+ * that the text is wrong, or nothing, and a string or a number lacks a
+ * character (jansson 2.14). So it is noted here. There is one thread.
+ */
+static bool memory_ran_out;
+
+static void *note_malloc(size_t size)
+{
+    void *memory = malloc(size);
+
+    if (!memory)
+        memory_ran_out = true;
+    return memory;
+}
+
 static enum hf_err parse(const char *text, size_t size, json_t **root,
                          struct hf_error *error)
 {
-    /* Where memory runs out, the parser does not always fill it. */
     json_error_t why = {.text = ""};
 
     seed_parser();
+    json_set_alloc_funcs(note_malloc, free);
     if (size > HF_FIELD_BYTES_MAX)
         return hf_error_set(error, HF_ERR_USAGE,
                             "%zu bytes are too long for one object, at most %d "
@@ -222,15 +239,12 @@ static enum hf_err parse(const char *text, size_t size, json_t **root,
         return hf_error_set(error, HF_ERR_USAGE,
                             "objects within objects deeper than %d",
                             HF_FIELD_DEPTH_MAX);
+    memory_ran_out = false;
     *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    /* Of some allocations that fail the parser says "invalid token": good
-     * bytes would be called damaged. A second run tells which it was. */
-    if (!*root && json_error_code(&why) == json_error_invalid_syntax)
-        *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    /* Of others it says only that there is no result. */
-    if (!*root && (json_error_code(&why) == json_error_out_of_memory ||
-                   why.text[0] == '\0'))
+    if (memory_ran_out) {
+        json_decref(*root);
         return hf_error_set(error, HF_ERR_NOMEM, "memory ran out");
+    }
     if (!*root)
         return hf_error_set(error, HF_ERR_USAGE, "at byte %d: %s", why.position,
                             why.text);

@@ -111,8 +111,15 @@ static void gather(struct hf_op *op)
 
         for (i = 0; i < list->record_count; i++) {
             struct hf_hold_info *info = &request->infos[request->info_count];
+            struct hf_error error;
+            enum hf_err err = hf_record_info(&list->records[i], info, &error);
 
-            if (!hf_record_info(&list->records[i], info, NULL))
+            /* What is there must not be missing from the list. */
+            if (err == HF_ERR_NOMEM) {
+                hf_op_fail_with(op, &error);
+                return;
+            }
+            if (!err)
                 request->info_count++;
         }
     }

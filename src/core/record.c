@@ -164,8 +164,14 @@ static enum hf_err decode(const struct hf_field *fields, struct hf_bytes value,
                           const char *what, struct hf_error *error)
 {
     struct hf_error inner;
+    enum hf_err err =
+        hf_field_decode(fields, value.data, value.size, record, &inner);
 
-    if (hf_field_decode(fields, value.data, value.size, record, &inner))
+    /* Of good bytes nobody shall say that they are damaged. */
+    if (err == HF_ERR_NOMEM)
+        return hf_error_set(error, err,
+                            "memory ran out over the store's %s record", what);
+    if (err)
         return hf_error_set(error, HF_ERR_DAMAGED,
                             "the store's %s record cannot be read: %.300s",
                             what, inner.text);
@@ -229,6 +235,7 @@ enum hf_err hf_record_info(const struct hf_record *record,
         {HF_PATH_ROOT "floor/", HF_FLOOR},
     };
     struct hf_bytes key = record->key;
+    enum hf_err err;
     size_t i;
 
     memset(info, 0, sizeof(*info));
@@ -253,8 +260,9 @@ enum hf_err hf_record_info(const struct hf_record *record,
         return no_holds_key(error);
     info->created = record->created;
     info->lease = record->lease;
-    if (hf_record_decode_holder(record->value, &info->who, error))
-        return HF_ERR_DAMAGED;
+    err = hf_record_decode_holder(record->value, &info->who, error);
+    if (err)
+        return err;
     if (has_tail(info->kind) && !is_tail_of(&info->who, key.data + key.size))
         return no_holds_key(error);
     if (info->kind == HF_HOLD || info->kind == HF_SHARE)

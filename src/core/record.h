@@ -88,7 +88,7 @@ enum hf_err hf_record_encode_session(const struct hf_session_record *session,
                                      struct hf_value *to);
 enum hf_err hf_record_encode_epoch(const struct hf_epoch_record *epoch,
                                    struct hf_value *to);
-/* Errors: DAMAGED, with a sentence: the record is not of our making. */
+/* Errors: DAMAGED, with a sentence: the record is not of our making; NOMEM. */
 enum hf_err hf_record_decode_holder(struct hf_bytes value,
                                     struct hf_holder *holder,
                                     struct hf_error *error);
@@ -97,7 +97,7 @@ enum hf_err hf_record_decode_epoch(struct hf_bytes value,
                                    struct hf_error *error);
 
 /* A store record of kind hold, share, waiter or floor; its key is one, and it
- * stands where such a record stands. Errors: DAMAGED. */
+ * stands where such a record stands. Errors: DAMAGED, NOMEM. */
 enum hf_err hf_record_info(const struct hf_record *record,
                            struct hf_hold_info *info, struct hf_error *error);
 

@@ -276,6 +276,45 @@ static void without_memory_the_store_stays_the_callers(void **state)
     transport->ops->close(transport);
 }
 
+/* Nor is a key that is held said to be free. */
+static void without_memory_no_hold_is_left_out(void **state)
+{
+    struct bed *bed = *state;
+    struct hf_request open = {.kind = HF_REQUEST_SESSION_OPEN,
+                              .class_name = "batch"};
+    struct hf_request acquire = {.kind = HF_REQUEST_ACQUIRE,
+                                 .class_name = "batch",
+                                 .key = KEY,
+                                 .grant = {1},
+                                 .holder = {.pid = 5}};
+    unsigned int refused = 0;
+    bool has_failed = true;
+
+    ask(bed, bed->transport, &open);
+    acquire.session = open.session;
+    ask(bed, bed->transport, &acquire);
+    assert_int_equal(acquire.answer, HF_ANSWER_GRANTED);
+    for (unsigned int n = 1; has_failed; n++) {
+        struct hf_request show = {.kind = HF_REQUEST_SHOW, .key = KEY};
+        struct hf_request *answered;
+
+        nth_malloc_fail(n);
+        submit(bed, bed->transport, &show);
+        answered = next(bed, bed->transport);
+        has_failed = nth_malloc_end();
+        assert_ptr_equal(answered, &show);
+        if (show.answer == HF_ANSWER_DONE)
+            assert_int_equal(show.info_count, 1);
+        else
+            assert_int_equal(show.error.code, HF_ERR_NOMEM);
+        refused += show.answer != HF_ANSWER_DONE;
+        hf_request_clear(&show);
+    }
+    assert_true(refused > 10);
+    hf_request_clear(&acquire);
+    hf_request_clear(&open);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -287,6 +326,7 @@ int main(void)
         T(who_only_reads_makes_nothing),
         T(an_advance_keeps_who_asked_and_why),
         T(without_memory_the_store_stays_the_callers),
+        T(without_memory_no_hold_is_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
