@@ -161,6 +161,15 @@ static int watch_lockrun(struct guard *guard)
     return guard->lockrun_fd < 0 ? errno : 0;
 }
 
+/* Stopped, or stuck, since the key was had: it may be another's by now. */
+static int judge_start(const struct guard *guard)
+{
+    struct hf_sys *sys = guard->orders->sys;
+    struct hf_time kill_at = {guard->page->kill_at};
+
+    return hf_time_reached(kill_at, sys->steady(sys)) ? ETIME : 0;
+}
+
 /* Is there a job to watch? */
 static bool start(struct guard *guard, const struct spawn *spawn_)
 {
@@ -170,6 +179,8 @@ static bool start(struct guard *guard, const struct spawn *spawn_)
     page->spawn_errnum = watch_lockrun(guard);
     if (!page->spawn_errnum)
         page->spawn_errnum = tell_started(guard);
+    if (!page->spawn_errnum)
+        page->spawn_errnum = judge_start(guard);
     if (!page->spawn_errnum)
         page->spawn_errnum =
             spawn_command(spawn_, &page->job, &page->exec_errnum);

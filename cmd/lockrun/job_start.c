@@ -102,6 +102,13 @@ int job_start(struct job *job, const struct guardian_orders *orders,
     spawn->cgroup_fd = job->tree.cgroup.fd;
     errnum = guardian_start(&job->guardian, orders, spawn, &job->tree,
                             &job->pid, &exec_errnum);
+    if (errnum == ETIME) {
+        (void)hf_error_set(error, HF_ERR_LOST,
+                           "lockrun stood still (stopped, or stuck) until the "
+                           "lease was over: %s was not started",
+                           spawn->program->path);
+        return hf_err_status(HF_ERR_LOST);
+    }
     *needs_no_cgroup =
         errnum && spawn->cgroup_fd >= 0 && is_about_cgroup(errnum);
     if (*needs_no_cgroup) {

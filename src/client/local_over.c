@@ -95,9 +95,14 @@ static struct hf_request *local_next(struct hf_transport *transport,
     struct hf_local *local = local_of(transport);
     struct hf_request *request = local->first;
 
-    if (!request)
-        return hf_service_next(local->service, now, wall);
-    (void)withdraw(local, request);
+    if (request)
+        (void)withdraw(local, request);
+    else
+        request = hf_service_next(local->service, now, wall);
+    /* The embedded store answers within a call, which may have stood at its
+     * gate for longer than a lease lasts. */
+    if (request)
+        request->answered_at = local->sys->steady(local->sys);
     return request;
 }
 
@@ -169,6 +174,7 @@ struct hf_transport *hf_local_over(struct hf_sys *sys, struct hf_store *store,
     if (!local)
         return NULL;
     local->transport.ops = &local_ops;
+    local->sys = sys;
     local->end = &local->first;
     /* A local core makes the epoch record that it does not find. */
     if (read_only)

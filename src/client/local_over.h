@@ -15,6 +15,7 @@
 
 struct hf_local {
     struct hf_transport transport; /* first */
+    struct hf_sys *sys;
     struct hf_service *service;
     struct hf_classes classes;
     /* Requests answered here, oldest first: their class could not be read. */

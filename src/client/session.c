@@ -495,6 +495,12 @@ static bool take(struct hf_session *session, struct hf_time now,
 
     if (!request)
         return false;
+    /* It may have stood in that call: whether the lease still stands is asked
+     * of the time that it is now. */
+    if (!hf_time_reached(request->answered_at, now)) {
+        wall.ns += hf_time_since(request->answered_at, now).ns;
+        now = request->answered_at;
+    }
     if (request == &session->main) {
         session->main_out = false;
         main_answered(session, now, wall);

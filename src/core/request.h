@@ -195,6 +195,9 @@ struct hf_request {
     /* When the store request that this answer rests on was sent: the local
      * deadline counts from here (SESSION_OPEN, RENEW). */
     struct hf_time sent_at;
+    /* When a transport that may stand had the answer: what is judged by it is
+     * judged by that time, not by one that was taken before. 0: not said. */
+    struct hf_time answered_at;
     /* BUSY: infos[0] is who is in the way, `place` ours in the queue (1 is
      * next), `waiting` how many wait; an ACQUIRE that waits in this process has
      * them too, as they were when its place was taken. LIST, SHOW: all. */

@@ -255,3 +255,42 @@ END
     # Not one line of the first behind the first of the second.
     [ "$(sed -n '/two/,$p' order | sort -u)" = two ]
 }
+
+@test "a grant that stood at the gate for longer than the lease lasts is verified first, and has no rival" {
+    # Each holds a lock of its own while it runs, so that a rival shows.
+    cat >job <<'EOF'
+exec 9>>witness
+flock -n 9 || echo two >two
+echo "$LOCK_TOKEN" >>tokens
+sleep 0.2
+EOF
+    runs "${L[@]}" true
+    [ "$status" = 0 ]
+    flock -x "$HOLDFAST_STORE" sleep 6.5 3>&- &
+    holder=$!
+    sleep 0.2
+    jobs=()
+    for n in 1 2 3; do
+        "${L[@]}" --ttl 5s -w 30 -- sh ./job 2>"err.$n" &
+        jobs+=($!)
+    done
+    for job in "${jobs[@]}"; do
+        status=0
+        wait "$job" || status=$?
+        [ "$status" = 0 ] || { cat err.*; false; }
+    done
+    wait "$holder"
+    [ ! -e two ]
+    [ "$(wc -l <tokens)" = 3 ]
+    sort -n tokens | cmp - tokens
+}
+
+@test "who stood still between the grant and the start until the lease was over starts nothing" {
+    runs strace -o trace -e trace=prctl -e inject=prctl:delay_enter=6000000:when=1 \
+        "${L[@]}" --ttl 5s -- touch ran
+    [ "$status" = 79 ]
+    [ ! -e ran ]
+    [[ $output == *'stood still'*'touch was not started'* ]]
+    runs "${L[@]}" true
+    [ "$status" = 0 ]
+}
