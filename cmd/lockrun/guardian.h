@@ -42,9 +42,9 @@ struct guardian {
 /*
  * Make the guardian, and have it make the command in the cgroup of `tree`; the
  * tree then is the guardian's to look after, too. Waits until the command runs.
- * Returns 0 or the errno of making a process, ETIME: it is past `kill_at`, and
- * nothing was begun. On success *exec_errnum is 0 and
- * *job the command, or it tells why there is none; then the guardian is gone.
+ * Returns 0 or the errno of making a process; ETIME: it is past `kill_at`, and
+ * nothing was begun. On success *exec_errnum is 0 and *job the command, or it
+ * tells why there is none; then the guardian is gone.
  * 0 and a *job of 0: the guardian was killed over it, and something of the job
  * may be there.
  */

@@ -9,50 +9,23 @@
  */
 struct sqlite3; /* a connection */
 
-/* Each returns 0, which is SQLITE_OK. */
-int __wrap_sqlite3Fts3Init(struct sqlite3 *db);
-int __wrap_sqlite3Fts5Init(struct sqlite3 *db);
-int __wrap_sqlite3RtreeInit(struct sqlite3 *db);
-int __wrap_sqlite3DbstatRegister(struct sqlite3 *db);
-int __wrap_sqlite3StmtVtabInit(struct sqlite3 *db);
-int __wrap_sqlite3JsonTableFunctions(struct sqlite3 *db);
+/* 0 is SQLITE_OK. */
+#define LEAVE_OUT(init)                                                        \
+    int __wrap_##init(struct sqlite3 *db);                                     \
+    int __wrap_##init(struct sqlite3 *db)                                      \
+    {                                                                          \
+        (void)db;                                                              \
+        return 0;                                                              \
+    }
+
+LEAVE_OUT(sqlite3Fts3Init)
+LEAVE_OUT(sqlite3Fts5Init)
+LEAVE_OUT(sqlite3RtreeInit)
+LEAVE_OUT(sqlite3DbstatRegister)
+LEAVE_OUT(sqlite3StmtVtabInit)
+LEAVE_OUT(sqlite3JsonTableFunctions)
+
 void __wrap_sqlite3RegisterJsonFunctions(void);
-
-int __wrap_sqlite3Fts3Init(struct sqlite3 *db)
-{
-    (void)db;
-    return 0;
-}
-
-int __wrap_sqlite3Fts5Init(struct sqlite3 *db)
-{
-    (void)db;
-    return 0;
-}
-
-int __wrap_sqlite3RtreeInit(struct sqlite3 *db)
-{
-    (void)db;
-    return 0;
-}
-
-int __wrap_sqlite3DbstatRegister(struct sqlite3 *db)
-{
-    (void)db;
-    return 0;
-}
-
-int __wrap_sqlite3StmtVtabInit(struct sqlite3 *db)
-{
-    (void)db;
-    return 0;
-}
-
-int __wrap_sqlite3JsonTableFunctions(struct sqlite3 *db)
-{
-    (void)db;
-    return 0;
-}
 
 void __wrap_sqlite3RegisterJsonFunctions(void)
 {

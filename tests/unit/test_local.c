@@ -109,6 +109,16 @@ static struct hf_request *describe(const char *class_name)
     return request;
 }
 
+static void get_key(struct bed *bed, struct hf_request *open,
+                    struct hf_request *acquire)
+{
+    ask(bed, bed->transport, open);
+    assert_int_equal(open->answer, HF_ANSWER_DONE);
+    acquire->session = open->session;
+    ask(bed, bed->transport, acquire);
+    assert_int_equal(acquire->answer, HF_ANSWER_GRANTED);
+}
+
 static void a_key_is_acquired_and_the_edge_says_who(void **state)
 {
     struct bed *bed = *state;
@@ -122,11 +132,7 @@ static void a_key_is_acquired_and_the_edge_says_who(void **state)
                                  .holder = {.uid = 4711, .pid = 5}};
     struct hf_request show = {.kind = HF_REQUEST_SHOW, .key = KEY};
 
-    ask(bed, bed->transport, &open);
-    assert_int_equal(open.answer, HF_ANSWER_DONE);
-    acquire.session = open.session;
-    ask(bed, bed->transport, &acquire);
-    assert_int_equal(acquire.answer, HF_ANSWER_GRANTED);
+    get_key(bed, &open, &acquire);
     ask(bed, bed->transport, &show);
     assert_int_equal(show.answer, HF_ANSWER_DONE);
     assert_int_equal(show.info_count, 1);
@@ -290,10 +296,7 @@ static void without_memory_no_hold_is_left_out(void **state)
     unsigned int refused = 0;
     bool has_failed = true;
 
-    ask(bed, bed->transport, &open);
-    acquire.session = open.session;
-    ask(bed, bed->transport, &acquire);
-    assert_int_equal(acquire.answer, HF_ANSWER_GRANTED);
+    get_key(bed, &open, &acquire);
     for (unsigned int n = 1; has_failed; n++) {
         struct hf_request show = {.kind = HF_REQUEST_SHOW, .key = KEY};
         struct hf_request *answered;
