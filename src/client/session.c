@@ -486,27 +486,29 @@ static void close_answered(struct hf_session *session)
     tell(session, session->ending);
 }
 
-/* Take one answer from the transport; false: there is none. */
-static bool take(struct hf_session *session, struct hf_time now,
-                 struct hf_wall wall)
+/*
+ * Take one answer from the transport; false: there is none. It may have stood
+ * in that call: whether the lease still stands is asked of the time that it is
+ * then, and so is all that follows, for time does not go back.
+ */
+static bool take(struct hf_session *session, struct hf_time *now,
+                 struct hf_wall *wall)
 {
     struct hf_request *request =
-        session->transport->ops->next(session->transport, now, wall);
+        session->transport->ops->next(session->transport, *now, *wall);
 
     if (!request)
         return false;
-    /* It may have stood in that call: whether the lease still stands is asked
-     * of the time that it is now. */
-    if (!hf_time_reached(request->answered_at, now)) {
-        wall.ns += hf_time_since(request->answered_at, now).ns;
-        now = request->answered_at;
+    if (!hf_time_reached(request->answered_at, *now)) {
+        wall->ns += hf_time_since(request->answered_at, *now).ns;
+        *now = request->answered_at;
     }
     if (request == &session->main) {
         session->main_out = false;
-        main_answered(session, now, wall);
+        main_answered(session, *now, *wall);
     } else if (request == &session->renew) {
         session->renew_out = false;
-        renew_answered(session, now, wall);
+        renew_answered(session, *now, *wall);
     } else if (request == &session->job) {
         session->job_out = false;
     } else {
@@ -571,7 +573,7 @@ enum hf_news hf_session_next(struct hf_session *session, struct hf_time now,
     if (session->state == NEW)
         start(session, now, wall);
     while (session->news_count == 0) {
-        if (take(session, now, wall))
+        if (take(session, &now, &wall))
             continue;
         if ((!session->local || session->doubt) && judge_deadline(session, now))
             break;
@@ -642,7 +644,7 @@ static enum hf_err tell_job(struct hf_session *session, struct hf_time now,
                             struct hf_wall wall)
 {
     submit(session, &session->job, &session->job_out, now, wall);
-    while (session->job_out && take(session, now, wall))
+    while (session->job_out && take(session, &now, &wall))
         continue;
     if (!session->local)
         return HF_ERR_OK;

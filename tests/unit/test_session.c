@@ -25,7 +25,16 @@ struct script {
     enum hf_answer acquisition;
     struct hf_time stand_until; /* of the last RENEW */
     struct hf_time now;
+    struct hf_span stands_for; /* in each call that brings an answer */
+    struct hf_time latest;     /* that it was told of, or told */
 };
+
+/* Time does not go back, whoever stood meanwhile. */
+static void pass(struct script *script, struct hf_time now)
+{
+    assert_true(hf_time_reached(script->latest, now));
+    script->latest = now;
+}
 
 static void script_submit(struct hf_transport *transport,
                           struct hf_request *request, struct hf_time now,
@@ -34,6 +43,7 @@ static void script_submit(struct hf_transport *transport,
     struct script *script = (struct script *)transport;
 
     (void)wall;
+    pass(script, now);
     request->sent_at = now;
     if (request->kind == HF_REQUEST_RENEW)
         script->stand_until = request->stand_until;
@@ -100,8 +110,8 @@ static struct hf_request *script_next(struct hf_transport *transport,
     struct script *script = (struct script *)transport;
     size_t i;
 
-    (void)now;
     (void)wall;
+    pass(script, now);
     for (i = 0; i < script->out_count; i++) {
         struct hf_request *request = script->out[i];
 
@@ -109,6 +119,10 @@ static struct hf_request *script_next(struct hf_transport *transport,
             continue;
         script->out[i] = script->out[--script->out_count];
         answer(script, request);
+        if (script->stands_for.ns) {
+            pass(script, hf_time_add(now, script->stands_for));
+            request->answered_at = script->latest;
+        }
         return request;
     }
     return NULL;
@@ -203,6 +217,36 @@ static void renewal_is_asked_for_at_a_third_of_the_ttl(void **state)
     assert_int_equal(asked(&script, HF_REQUEST_RENEW), 1);
     assert_true(hf_session_wake_at(session).ns == INT64_C(4000000000));
     hf_session_free(session, script.now, wall);
+}
+
+/* It once went on with the time from before, and a try became a wait. */
+static void what_stood_in_a_call_counts_in_all_that_follows(void **state)
+{
+    struct hf_session_options options = {
+        .class_name = "batch", .ttl_ms = 6000, .grace = {1000000000}};
+    struct hf_session_want want = {.key = "t/n/k"};
+    struct hf_session *session;
+    struct script script;
+
+    (void)state;
+    script_init(&script, true);
+    script.stands_for = hf_span_ms(5);
+    session = hf_session_new(&script.transport, &options);
+    assert_int_equal(at(&script, session, 0), HF_NEWS_READY);
+    hf_session_acquire(session, &want, script.latest, wall);
+    assert_int_equal(at(&script, session, 5), HF_NEWS_GRANTED);
+    assert_true(script.latest.ns == 15000000);
+    assert_int_equal(
+        hf_session_job(session, HF_PHASE_STARTED, "", script.latest, wall),
+        HF_ERR_OK);
+    assert_true(script.latest.ns == 20000000);
+    /* A renewal that stood over its own deadline. */
+    script.stands_for = hf_span_ms(7000);
+    script.renewal = HF_ANSWER_FAILED;
+    assert_int_equal(at(&script, session, 2005), HF_NEWS_DOUBT);
+    assert_true(script.latest.ns == INT64_C(9005000000));
+    assert_int_equal(at(&script, session, 9005), HF_NEWS_KILL);
+    hf_session_free(session, script.latest, wall);
 }
 
 /* C18, F20: it is set ahead and back, by ten years. */
@@ -334,7 +378,7 @@ static void doubt_is_over_when_a_renewal_succeeds(void **state)
     script_init(&script, true);
     session = holding(&script);
     script.renewal = HF_ANSWER_FAILED;
-    assert_int_equal(at(&script, session, 2000), HF_NEWS_DOUBT);
+    assert_int_equal(at(&script, session, 2005), HF_NEWS_DOUBT);
     assert_true(hf_session_in_doubt(session));
     script.renewal = HF_ANSWER_DONE;
     assert_int_equal(at(&script, session, 3000), HF_NEWS_RENEWED);
@@ -402,7 +446,7 @@ static void renewal_goes_on_after_term_but_kill_keeps_its_time(void **state)
     script_init(&script, true);
     session = holding(&script);
     script.renewal = HF_ANSWER_FAILED;
-    assert_int_equal(at(&script, session, 2000), HF_NEWS_DOUBT);
+    assert_int_equal(at(&script, session, 2005), HF_NEWS_DOUBT);
     while (at(&script, session, 4960) == HF_NEWS_NONE)
         continue;
     assert_true(hf_session_is_lost(session));
@@ -455,6 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(renewal_is_asked_for_at_a_third_of_the_ttl),
+        cmocka_unit_test(what_stood_in_a_call_counts_in_all_that_follows),
         cmocka_unit_test(a_wall_clock_that_is_set_moves_no_moment),
         cmocka_unit_test(failed_renewals_end_in_doubt_term_and_kill),
         cmocka_unit_test(
