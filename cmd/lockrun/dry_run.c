@@ -10,6 +10,7 @@
 #include "client/local.h"
 #include "cmd/lockrun/ask.h"
 #include "cmd/lockrun/busy.h"
+#include "cmd/lockrun/limits.h"
 #include "cmd/lockrun/naming.h"
 
 static void add_escaped(struct hf_buf *out, const char *text)
@@ -142,6 +143,8 @@ static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
     if (err)
         *error = describe.error;
     else
+        err = limits_judge(options, &describe.rules, error);
+    if (!err)
         err = naming_key(options, program, &describe.rules, key, error);
     if (!err) {
         add_class(options, &describe.rules, out);

@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/duration.h"
 #include "cmd/lockrun/busy.h"
 #include "cmd/lockrun/hooks.h"
+#include "cmd/lockrun/limits.h"
 #include "cmd/lockrun/naming.h"
 #include "cmd/lockrun/nested.h"
 #include "cmd/lockrun/run_event.h"
@@ -31,47 +31,14 @@ static int64_t wanted_ms(const struct run *run)
     return options->wait.is_given || options->watches ? longest : -1;
 }
 
-/* What the class says against the options; 0, or the exit status. */
-static int judge(const struct run *run)
-{
-    const struct lockrun_options *options = run->options;
-    const struct hf_class *rules = hf_session_rules(run->session);
-    struct hf_span ttl = options->ttl.is_given
-                             ? options->ttl.span
-                             : hf_span_ms(rules->ttl_default_ms);
-    struct hf_span most = hf_span_ms(rules->hold_max_ms);
-
-    if (options->grace.is_given &&
-        !hf_deadline_grace_fits(ttl, options->grace.span)) {
-        say(&run->say,
-            "--grace %s does not fit into a TTL of %s, of which a third and "
-            "two more tries are for renewals; a longer --ttl makes room",
-            hf_duration_print(options->grace.span).text,
-            hf_duration_print(ttl).text);
-        return hf_err_status(HF_ERR_USAGE);
-    }
-    if (most.ns > 0 && options->max_run.is_given &&
-        options->max_run.span.ns > most.ns) {
-        say(&run->say, "--max-run %s is longer than class %s allows (%s)",
-            hf_duration_print(options->max_run.span).text, rules->name,
-            hf_duration_print(most).text);
-        return hf_err_status(HF_ERR_USAGE);
-    }
-    return 0;
-}
-
 static int ask_for_key(struct run *run)
 {
     struct hf_session_want want = {.mode = (enum hf_mode)run->options->mode};
     const struct hf_class *rules = hf_session_rules(run->session);
     struct hf_error error;
-    int status = judge(run);
 
-    if (status) {
-        run->cause = hf_err_name(HF_ERR_USAGE);
-        return status;
-    }
-    if (naming_key(run->options, &run->program, rules, run->key, &error))
+    if (limits_judge(run->options, rules, &error) ||
+        naming_key(run->options, &run->program, rules, run->key, &error))
         return run_fail(run, &error);
     memcpy(want.key, run->key, sizeof(want.key));
     want.wait_ms = wanted_ms(run);

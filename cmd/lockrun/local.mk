@@ -42,6 +42,8 @@ lockrun_SOURCES = \
 	cmd/lockrun/keeper.c \
 	cmd/lockrun/keeper.h \
 	cmd/lockrun/leftover.h \
+	cmd/lockrun/limits.c \
+	cmd/lockrun/limits.h \
 	cmd/lockrun/main.c \
 	cmd/lockrun/memory.c \
 	cmd/lockrun/memory.h \

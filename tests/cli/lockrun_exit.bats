@@ -158,6 +158,13 @@ END
         run "${L[@]}" $words -- touch ran
         [ "$status" = 64 ] || { echo "$words: $status $output"; false; }
         [ "${#lines[@]}" = 1 ]
+        said=$output
+        run "${L[@]}" $words --dry-run -- touch ran
+        [ "$status" = 64 ] || { echo "$words: $status $output"; false; }
+        [ "$output" = "$said" ]
     done
     [ ! -e ran ]
+    # Who does not wait does not wait too long.
+    run "${L[@]}" -n -w 30d -- true
+    [ "$status" = 0 ]
 }
