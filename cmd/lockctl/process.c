@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockctl/process.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,16 @@ static bool is_younger(unsigned long long start, int64_t age_ms)
     return own_ms + 1000 < age_ms;
 }
 
+static void add_process(struct process_tree *tree, uint32_t pid)
+{
+    unsigned long long start;
+
+    if (tree->count == PROCESSES_MAX)
+        tree->more = true;
+    else if (read_process(pid, &tree->list[tree->count], &start))
+        tree->count++;
+}
+
 static void add_children(struct process_tree *tree, uint32_t pid)
 {
     char path[64];
@@ -99,18 +110,49 @@ static void add_children(struct process_tree *tree, uint32_t pid)
     for (;;) {
         char *end;
         unsigned long child = strtoul(at, &end, 10);
-        unsigned long long start;
 
-        if (end == at)
+        if (end == at || tree->more)
             return;
         at = end;
-        if (tree->count == PROCESSES_MAX) {
-            tree->more = true;
-            return;
-        }
-        if (read_process((uint32_t)child, &tree->list[tree->count], &start))
-            tree->count++;
+        add_process(tree, (uint32_t)child);
     }
+}
+
+/* Was it started with this line in its environment? */
+static bool has_in_environment(uint32_t pid, const char *wanted)
+{
+    char path[64];
+    FILE *file;
+    char *line = NULL;
+    size_t room = 0;
+    bool has = false;
+
+    snprintf(path, sizeof(path), "/proc/%u/environ", (unsigned)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    while (!has && getdelim(&line, &room, '\0', file) > 0)
+        has = strcmp(line, wanted) == 0;
+    free(line);
+    fclose(file);
+    return has;
+}
+
+static void add_those_of_session(struct process_tree *tree, const char *session)
+{
+    char wanted[128];
+    const struct dirent *entry;
+    DIR *proc = opendir("/proc");
+
+    snprintf(wanted, sizeof(wanted), "LOCK_SESSION=%s", session);
+    while (proc && (entry = readdir(proc))) {
+        uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+        if (pid != 0 && has_in_environment(pid, wanted))
+            add_process(tree, pid);
+    }
+    if (proc)
+        closedir(proc);
 }
 
 void process_tree_read(const struct hf_holder *who, int64_t age_ms,
@@ -120,10 +162,14 @@ void process_tree_read(const struct hf_holder *who, int64_t age_ms,
     size_t i;
 
     memset(tree, 0, sizeof(*tree));
-    if (who->pid == 0 || !is_of_our_namespace(who->pid_namespace) ||
-        !read_process(who->pid, &tree->list[0], &start) ||
-        is_younger(start, age_ms))
+    if (who->pid == 0 || !is_of_our_namespace(who->pid_namespace))
         return;
+    tree->is_left = !read_process(who->pid, &tree->list[0], &start) ||
+                    tree->list[0].state == 'Z' || is_younger(start, age_ms);
+    if (tree->is_left) {
+        add_those_of_session(tree, who->session);
+        return;
+    }
     tree->count = 1;
     /* The list grows while it is walked: all that is below, level by level. */
     for (i = 0; i < tree->count; i++)

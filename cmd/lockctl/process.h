@@ -19,15 +19,17 @@ struct process {
 };
 
 struct process_tree {
-    size_t count; /* 0: nothing to tell; [0] is the holder itself */
+    size_t count; /* 0: nothing to tell; [0] is the holder itself, unless */
+    bool is_left; /* that is gone: all that bear its session are listed */
     struct process list[PROCESSES_MAX];
     bool more;
 };
 
 /*
- * Nothing to tell when the holder lives in another pid namespace, is gone, or
- * when its number belongs to somebody younger than the hold. `age_ms`: of the
- * hold.
+ * Nothing to tell when the holder lives in another pid namespace. It is gone
+ * when its number is nobody's, or somebody's who is younger than the hold; then
+ * what it started is known by LOCK_SESSION in its environment, where we may
+ * read that. `age_ms`: of the hold.
  */
 void process_tree_read(const struct hf_holder *who, int64_t age_ms,
                        struct process_tree *tree);

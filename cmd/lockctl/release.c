@@ -10,6 +10,7 @@
 
 #include "cmd/lockctl/hold.h"
 #include "cmd/lockctl/lockctl.h"
+#include "cmd/lockctl/process.h"
 #include "core/token.h"
 
 enum { STATUS_NOT_HELD = 1 };
@@ -58,11 +59,32 @@ static void describe(const struct hf_hold_info *info, char *to, size_t size)
              hf_hold_since(info).text, info->token);
 }
 
+/* lockrun hands a signal on; where that is gone, what it started is named. */
+static const char *how_to_stop(const struct hf_hold_info *info,
+                               struct hf_time now, char *to, size_t size)
+{
+    struct process_tree tree;
+    int at = snprintf(to, size, "kill");
+
+    process_tree_read(&info->who, hold_age_ms(info, now), &tree);
+    if (!tree.is_left)
+        snprintf(to, size, "kill %" PRIu32, info->who.pid);
+    else if (tree.count == 0)
+        snprintf(to, size,
+                 "its lockrun is gone, and which they are is not "
+                 "to be seen from here");
+    for (size_t i = 0; tree.is_left && i < tree.count; i++)
+        at +=
+            snprintf(to + at, size - (size_t)at, " %" PRIu32, tree.list[i].pid);
+    return to;
+}
+
 static void sentence(const struct releasing *releasing, enum outcome outcome,
-                     struct hf_error *error)
+                     struct hf_time now, struct hf_error *error)
 {
     const struct hf_hold_info *info = releasing->hold;
     char who[512] = "";
+    char how[256];
 
     if (outcome == NOT_HELD)
         info = releasing->other;
@@ -103,9 +125,9 @@ static void sentence(const struct releasing *releasing, enum outcome outcome,
         (void)hf_error_set(
             error, HF_ERR_BUSY,
             "%s: the kernel says that the job lives: nothing was changed; "
-            "stop it, and the key is free (on %s: kill %" PRIu32
-            "); it is held by %s",
-            releasing->show.key, info->who.host, info->who.pid, who);
+            "stop it, and the key is free (on %s: %s); it is held by %s",
+            releasing->show.key, info->who.host,
+            how_to_stop(info, now, how, sizeof(how)), who);
         return;
     }
 }
@@ -126,7 +148,7 @@ static int tell(struct releasing *releasing, enum outcome outcome)
     struct hf_error error;
     struct hf_json json;
 
-    sentence(releasing, outcome, &error);
+    sentence(releasing, outcome, now, &error);
     if (ctl->options.is_json) {
         hf_json_begin(&json, &ctl->out);
         hf_json_object(&json, NULL);

@@ -20,6 +20,7 @@ struct shown {
     struct lockctl *ctl;
     struct hf_request show;
     struct hf_request epoch;
+    struct hf_request list; /* of all, where nothing is known of this one */
     struct hf_time now;
     struct hf_wall wall;
     struct hf_buf why;
@@ -147,6 +148,36 @@ static void add_queue(const struct shown *shown)
                             shown->show.waiting - place);
 }
 
+/* A record of a key that ends like the one that was asked for: a job without
+ * --key has one made of its command's path. */
+static bool is_alike(const struct shown *shown, size_t i)
+{
+    const struct hf_request *list = &shown->list;
+    const char *mine = strrchr(shown->show.key, '/');
+    const char *its = strrchr(list->infos[i].key, '/');
+
+    return strcmp(mine, its) == 0 &&
+           (i == 0 || strcmp(list->infos[i].key, list->infos[i - 1].key) != 0);
+}
+
+static void add_alike(const struct shown *shown)
+{
+    for (size_t i = 0; i < shown->list.info_count; i++) {
+        if (is_alike(shown, i))
+            add_line(&shown->ctl->out, "see also", shown->list.infos[i].key);
+    }
+}
+
+static void alike_json(const struct shown *shown, struct hf_json *json)
+{
+    hf_json_array(json, "see_also");
+    for (size_t i = 0; i < shown->list.info_count; i++) {
+        if (is_alike(shown, i))
+            hf_json_text(json, NULL, shown->list.infos[i].key);
+    }
+    hf_json_array_end(json);
+}
+
 static void print_text(const struct shown *shown)
 {
     struct hf_buf *to = &shown->ctl->out;
@@ -163,6 +194,7 @@ static void print_text(const struct shown *shown)
             add_floor(shown, info);
     }
     add_queue(shown);
+    add_alike(shown);
 }
 
 static void processes_json(struct hf_json *json,
@@ -225,6 +257,7 @@ static void print_json(const struct shown *shown)
     infos_json(shown, &json, HF_FLOOR, "kept");
     hf_json_u64(&json, "waiting", shown->show.waiting);
     hf_json_bool(&json, "more", shown->show.more);
+    alike_json(shown, &json);
     hf_json_object_end(&json);
     (void)hf_json_end(&json);
     (void)hf_buf_add(to, "\n", 1);
@@ -245,12 +278,16 @@ static void judge(struct shown *shown)
     size_t i;
 
     for (i = 0; i < show->info_count; i++) {
-        if (show->infos[i].kind == HF_HOLD)
-            process_tree_read(&show->infos[i].who,
-                              hold_age_ms(&show->infos[i], shown->now),
-                              &shown->tree);
+        const struct hf_hold_info *info = &show->infos[i];
+
+        if (info->kind != HF_HOLD)
+            continue;
+        process_tree_read(&info->who, hold_age_ms(info, shown->now),
+                          &shown->tree);
+        if (shown->tree.is_left)
+            why.gone_pid = info->who.pid;
     }
-    if (shown->tree.count &&
+    if (!why.gone_pid && shown->tree.count &&
         (shown->tree.list[0].state == 'T' || shown->tree.list[0].state == 't'))
         why.stopped_pid = shown->tree.list[0].pid;
     hf_buf_init(&shown->why, 4096);
@@ -260,16 +297,19 @@ static void judge(struct shown *shown)
 
 int lockctl_show(struct lockctl *ctl)
 {
-    struct shown shown = {.ctl = ctl,
-                          .show = {.kind = HF_REQUEST_SHOW},
-                          .epoch = {.kind = HF_REQUEST_EPOCH_SHOW}};
+    struct shown shown = {
+        .ctl = ctl,
+        .show = {.kind = HF_REQUEST_SHOW},
+        .epoch = {.kind = HF_REQUEST_EPOCH_SHOW},
+        .list = {.kind = HF_REQUEST_LIST, .limit = HF_STORE_LIST_MAX}};
     struct hf_error error;
 
     if (hf_key_complete(ctl->opts.operands[0], HF_KEY_DEFAULT_HOME,
                         shown.show.key, &error) ||
         lockctl_open(ctl, true, &error) ||
         lockctl_ask(ctl, &shown.epoch, &error) ||
-        lockctl_ask(ctl, &shown.show, &error))
+        lockctl_ask(ctl, &shown.show, &error) ||
+        (shown.show.info_count == 0 && lockctl_ask(ctl, &shown.list, &error)))
         return lockctl_fail(&error);
     shown.now = ctl->sys.steady(&ctl->sys);
     shown.wall = ctl->sys.wall(&ctl->sys);
@@ -283,5 +323,6 @@ int lockctl_show(struct lockctl *ctl)
     hf_buf_clear(&shown.why);
     hf_request_clear(&shown.show);
     hf_request_clear(&shown.epoch);
+    hf_request_clear(&shown.list);
     return 0;
 }

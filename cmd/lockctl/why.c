@@ -140,6 +140,10 @@ static void say_live(const struct why *why, const struct sum *sum,
                             ", which renews its lease, is stopped (kill -CONT "
                             "%" PRIu32 ")",
                             why->stopped_pid, why->stopped_pid);
+    if (why->gone_pid)
+        (void)hf_buf_printf(
+            to, ", but pid %" PRIu32 ", which renewed its lease, is gone",
+            why->gone_pid);
     say_waiting(why, to);
 }
 

@@ -21,6 +21,8 @@ struct why {
     bool is_sealed;
     /* The exclusive holder's lockrun was stopped by a signal: its pid, or 0. */
     uint32_t stopped_pid;
+    /* Or it is gone: nobody renews its lease. */
+    uint32_t gone_pid;
 };
 
 /* Append the sentence, no end of line. Errors: of the buffer. */

@@ -53,7 +53,7 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
     [[ $output == "{\"store\":\"$D/store/db\",\"sealed\":false,\"key\":\"t/n/k\",\"why\":\"held by a live job for "*'"holders":[{"state":"live","mode":"exclusive","token":"'* ]]
     [[ $output == *"\"host\":\"$(hostname)\",\"pid\":$started,\"uid\":$(id -u),\"program\":\"/"* ]]
     [[ $output == *'"note":"nightly work","since":"20'* ]]
-    [[ $output == *'"waiters":[],"kept":[],"waiting":0,"more":false}' ]]
+    [[ $output == *'"waiters":[],"kept":[],"waiting":0,"more":false,"see_also":[]}' ]]
 }
 
 @test "the token is the job's own" {
@@ -115,6 +115,45 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
     [[ $output =~ processes\ $started\ lockrun\ \(stopped\),.*\ $job\ sh ]]
     kill -CONT "$started"
     within 10 says "held by a live job" why t/n/k
+}
+
+@test "a lockrun that is gone is said to be, and what it left is named, to be killed" {
+    cat >"$D/script" <<'END'
+echo $$ >"$1"
+exec sleep 300
+END
+    mkfifo "$D/ready"
+    starts a --key t/n/k -- sh -c 'setsid sh "$1" "$2" & exec sleep 300' x "$D/script" "$D/ready"
+    read -r left <"$D/ready"
+    token=$(token_of t/n/k)
+    kills_both "$started"
+    # Dead it is not waited for, and yet gone.
+    within 10 says ", but pid $started, which renewed its lease, is gone" why t/n/k
+    lockctl show t/n/k | grep -qx "processes $left sleep"
+    run lockctl release t/n/k --token "$token"
+    [ "$status" = 75 ]
+    [[ $output == *"stop it, and the key is free (on $(hostname): kill $left); it is held by "* ]]
+    kill "$left"
+    within 10 lockrun -n --key t/n/k -- true 2>/dev/null
+}
+
+@test "a free key whose name others end with is told with them" {
+    printf '#!/bin/sh\nread -r x <"$1"\n' >"$D/backup"
+    chmod +x "$D/backup"
+    mkfifo "$D/end"
+    starts a -- "$D/backup" "$D/end"
+    its=local/batch$D/backup
+    within 10 says "see also  $its" lockctl show backup
+    run lockctl show backup
+    [ "${lines[1]}" = 'why       free: nobody holds it, and nobody waits' ]
+    [ "${#lines[@]}" = 3 ]
+    run lockctl show backup --json
+    [[ $output == *",\"see_also\":[\"$its\"]}" ]]
+    run lockctl show ackup
+    [ "${#lines[@]}" = 2 ]
+    run lockctl show "$its"
+    [[ $output != *'see also'* ]]
+    echo >"$D/end"
 }
 
 @test "a lease that is over is told, though its processes live" {
