@@ -174,6 +174,22 @@ teardown() { lockrun_teardown; }
     [ -e ran ]
 }
 
+@test "--skip goes before -E, and --watch with -w watches for so long" {
+    holds a t/n/k
+    for words in '--skip -E 3' '-E 3 --skip'; do
+        runs "${L[@]}" -n $words -- touch ran
+        [ "$status" = 0 ]
+        [ -z "$output" ]
+    done
+    runs "${L[@]}" --watch -w 0.3 -- touch ran
+    [ "$status" = 75 ]
+    [[ $output == 'lockrun: waiting: t/n/k is held by '*'place 1 in the queue'* ]]
+    runs "${L[@]}" --watch -n -- touch ran
+    [ "$status" = 75 ]
+    [[ $output != *waiting:* ]]
+    [ ! -e ran ]
+}
+
 @test "a wait tells its place in the queue when it is over" {
     holds a t/n/k
     waits b t/n/k

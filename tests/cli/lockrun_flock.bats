@@ -176,3 +176,113 @@ both() {
     [ "$status" = 126 ]
     [ "$output" = 'lockrun: ./script: Permission denied' ]
 }
+
+# ---- what the manual says to people who come from flock(1) -------------------
+
+page=${HF_SRC:-$BATS_TEST_DIRNAME/../..}/man/lockrun.1.in
+section() { sed -n '/^\.Ss flock(1)/,/^\.Ss consul/p' "$page"; }
+
+# filled LINE: with a file, a name and a command in place of F, NAME and cmd.
+filled() {
+    sed "s| F | $PWD/lock |; s/=NAME/=name/; s/'line'/'echo ran; exit 3'/
+        s/ cmd\$/ sh -c 'echo ran; exit 3'/; s/ 5 / 0.3 /" <<<"$1"
+}
+
+# status_of LINE: how it ends, and what it wrote, within two seconds.
+status_of() {
+    local status=0
+    timeout 2 bash -c "$(filled "$1")" >out 2>/dev/null || status=$?
+    echo "$status $(cat out)"
+}
+
+@test "the manual's table: each line of flock's and its lockrun end alike" {
+    local theirs mine rows=0
+    while IFS=$'\t' read -r theirs mine; do
+        [ "$(status_of "$theirs")" = '3 ran' ] || { echo "$theirs"; false; }
+        [ "$(status_of "$mine")" = '3 ran' ] || { echo "$mine"; false; }
+        rows=$((rows + 1))
+    done < <(section | sed -n 's/^\.It \(flock .*\) Ta \(.*\)/\1\t\2/p')
+    [ "$rows" = 5 ]
+    holds a name
+    flock lock sleep 300 3>&- &
+    other=$!
+    pids+=("$other")
+    within 10 says 75 bash -c 'flock -n -E 75 lock true; echo $?'
+    while IFS=$'\t' read -r theirs mine; do
+        status_of "$theirs" >wanted
+        # It waits, or says that it is busy.
+        grep -qxE '(1|124) ' wanted
+        status_of "$mine" | cmp - wanted || { echo "$mine"; false; }
+    done < <(section | sed -n 's/^\.It \(flock .*\) Ta \(.*\)/\1\t\2/p')
+    kill "$other"
+    ends a "$started"
+}
+
+@test "the manual's line for a crontab is silent when it is busy, and runs else" {
+    local line
+    line=$(section | sed -n 's/^\.Dl \(lockrun .*\)/\1/p')
+    [ -n "$line" ]
+    run bash -c "$(filled "$line")"
+    [ "$status" = 3 ]
+    [ "$output" = ran ]
+    holds a name
+    run bash -c "$(filled "$line")"
+    [ "$status" = 0 ]
+    [ -z "$output" ]
+    ends a "$started"
+}
+
+@test "the manual's beginning of a script that locks itself" {
+    {
+        echo '#!/bin/sh'
+        section | sed -n '/^\[ "\$LOCK_KEY"/,/^\.Ed/{/^\.Ed/!p}' | sed 's/NAME/name/; s/\\e$/\\/'
+        echo 'echo "$LOCK_KEY $#:$2"; exit 3'
+    } >script
+    chmod +x script
+    [ "$(wc -l <script)" -ge 4 ]
+    run ./script a 'b c'
+    [ "$status" = 3 ]
+    [ "$output" = 'local/default/name 2:b c' ]
+    holds a name
+    run ./script a 'b c'
+    [ "$status" = 1 ]
+    [[ $output == 'lockrun: local/default/name is held by '* ]]
+    [ "${#lines[@]}" = 1 ]
+    ends a "$started"
+    # Under another lock it takes its own.
+    run lockrun --key other -- ./script
+    [ "$status" = 3 ]
+    [ "${lines[0]}" = 'local/default/name 0:' ]
+}
+
+@test "the manual's store of a group: users exclude each other by it" {
+    local install line
+    [ "$(id -u)" = 0 ] || skip 'only root can be several users'
+    unset HOLDFAST_STORE
+    install=$(section | sed -n '/^install /{s/-g [a-z]*/-g 60100/; s|/srv/locks|locks|p}')
+    line=$(section | sed -n "/^HOLDFAST_STORE=/{s|/srv/locks|$PWD/locks|; s/ cmd\$//; s/=NAME/=name/p}")
+    [ -n "$install" ]
+    [ -n "$line" ]
+    chmod 755 .
+    $install
+    cat >wait <<'END'
+echo >ready
+read -r x <end
+END
+    mkfifo ready end
+    chmod 666 ready end
+    setpriv --reuid 60101 --regid 60100 --clear-groups \
+        bash -c "exec env $line sh wait" 3>&- &
+    pids+=($!)
+    read -r _ <ready
+    run setpriv --reuid 60102 --regid 60102 --groups 60100 \
+        bash -c "exec env $line true"
+    [ "$status" = 75 ]
+    run bash -c "exec env $line true"
+    [ "$status" = 75 ]
+    echo >end
+    wait "${pids[-1]}"
+    run setpriv --reuid 60102 --regid 60102 --groups 60100 \
+        bash -c "exec env $line true"
+    [ "$status" = 0 ]
+}
