@@ -100,7 +100,7 @@ bool hf_acquire_encode(struct hf_op *op)
     holder->since_steady_ms = op->core->now.ns / 1000000;
     if (!hf_record_encode_holder(holder, &op->u.acquire.holder_value))
         return true;
-    hf_op_fail(op, HF_ERR_NOMEM, "the hold's record does not fit");
+    hf_op_fail(op, HF_ERR_NOMEM, "no memory for the hold's record");
     return false;
 }
 
@@ -133,7 +133,7 @@ static bool prepare(struct hf_op *op)
     memcpy(session.host, request->holder.host, sizeof(session.host));
     if (!hf_record_encode_session(&session, &acquire->session_value))
         return true;
-    hf_op_fail(op, HF_ERR_NOMEM, "the session's record does not fit");
+    hf_op_fail(op, HF_ERR_NOMEM, "no memory for the session's record");
     return false;
 }
 

@@ -129,7 +129,7 @@ static bool encode(struct hf_op *op)
     memcpy(record->why, asked->why, sizeof(record->why));
     if (!hf_record_encode_epoch(record, &op->u.epoch.value))
         return true;
-    hf_op_fail(op, HF_ERR_NOMEM, "the epoch record does not fit");
+    hf_op_fail(op, HF_ERR_NOMEM, "no memory for the epoch record");
     return false;
 }
 

@@ -42,7 +42,7 @@ static void keep_start(struct hf_op *op)
     memcpy(who->grant, hold_of(op)->grant, sizeof(who->grant));
     memcpy(who->session, request->session.id, sizeof(who->session));
     if (hf_record_encode_holder(who, &op->u.keep.value)) {
-        hf_op_fail(op, HF_ERR_NOMEM, "the record does not fit");
+        hf_op_fail(op, HF_ERR_NOMEM, "no memory for the record");
         return;
     }
     hf_op_paths(op, hold_of(op)->key, NULL, hold_of(op)->grant);

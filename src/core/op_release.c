@@ -222,10 +222,14 @@ static void looked(struct hf_op *op)
     struct hf_release *release = &op->u.release;
     const struct hf_record *hold = hf_txn_record(&op->txn, READ_MINE);
     struct hf_holder who;
+    struct hf_error error;
+    enum hf_err err = HF_ERR_NOT_HELD;
 
-    if (hold && hold->changed == my_revision(op) &&
-        !hf_record_decode_holder(hold->value, &who, NULL) &&
-        who.epoch == hf_token_epoch(release->hold.token)) {
+    if (hold && hold->changed == my_revision(op))
+        err = hf_record_decode_holder(hold->value, &who, &error);
+    if (err == HF_ERR_NOMEM) {
+        hf_op_fail_with(op, &error);
+    } else if (!err && who.epoch == hf_token_epoch(release->hold.token)) {
         release->expect = op->txn.send.store.identity;
         release_alone(op, false);
     } else if (release->unsure) {

@@ -66,15 +66,22 @@ static void look(struct hf_op *op)
     hf_op_send(op, &op->txn.send);
 }
 
-/* A revision may repeat under another epoch; a grant id does not. */
-static bool is_grant(const struct hf_record *hold,
-                     const struct hf_hold_ref *ref)
+/*
+ * Does the grant stand? A revision may repeat under another epoch; a grant id
+ * does not. Errors: NOMEM, and it is not known.
+ */
+static enum hf_err judge_hold(const struct hf_record *hold,
+                              struct hf_hold_ref *ref, struct hf_error *error)
 {
     struct hf_holder who;
+    enum hf_err err;
 
-    return hold && hold->changed == hf_token_revision(ref->token) &&
-           !hf_record_decode_holder(hold->value, &who, NULL) &&
-           memcmp(who.grant, ref->grant, sizeof(who.grant)) == 0;
+    ref->stands = false;
+    if (!hold || hold->changed != hf_token_revision(ref->token))
+        return HF_ERR_OK;
+    err = hf_record_decode_holder(hold->value, &who, error);
+    ref->stands = !err && memcmp(who.grant, ref->grant, sizeof(who.grant)) == 0;
+    return err == HF_ERR_NOMEM ? err : HF_ERR_OK;
 }
 
 /* Sealed, advanced or restored meanwhile: once more, with what is true. */
@@ -105,10 +112,14 @@ static void looked(struct hf_op *op)
     if (session)
         request->session.revision = session->changed;
     for (i = 0; i < request->hold_count; i++) {
-        const struct hf_record *hold = hf_txn_record(&op->txn, READ_HOLDS + i);
+        const struct hf_record *hold =
+            session ? hf_txn_record(&op->txn, READ_HOLDS + i) : NULL;
+        struct hf_error error;
 
-        request->holds[i].stands =
-            session && is_grant(hold, &request->holds[i]);
+        if (judge_hold(hold, &request->holds[i], &error)) {
+            hf_op_fail_with(op, &error);
+            return;
+        }
     }
     request->sent_at = op->u.renew.sent_at;
     hf_op_reply(op, HF_ANSWER_DONE);

@@ -176,16 +176,20 @@ static void judge_step(struct hf_request *request, const struct step *step)
     }
 }
 
-static void see(const struct hf_change *change, struct seen *seen)
+/* Errors: NOMEM. */
+static enum hf_err see(const struct hf_change *change, struct seen *seen)
 {
     static const char epoch[] = HF_PATH_ROOT "epoch";
     struct hf_bytes key = change->record.key;
+    enum hf_err err;
 
     seen->change = change;
     seen->is_epoch =
         key.size == sizeof(epoch) - 1 && memcmp(key.data, epoch, key.size) == 0;
     /* Records that cannot be read are left out: they are of another making. */
-    seen->is_record = !hf_record_info(&change->record, &seen->info, NULL);
+    err = hf_record_info(&change->record, &seen->info, NULL);
+    seen->is_record = !err;
+    return err == HF_ERR_NOMEM ? err : HF_ERR_OK;
 }
 
 /* Fill request->notices; false: no memory. */
@@ -194,11 +198,13 @@ static bool judge(struct hf_op *op, const struct hf_store_request *store)
     struct hf_request *request = op->request;
     struct seen *seen = calloc(store->change_count, sizeof(*seen));
     struct step step = {.seen = seen};
+    bool is_whole;
     size_t i;
 
     request->notices = calloc(store->change_count, sizeof(*request->notices));
-    for (i = 0; seen && request->notices && i < store->change_count; i++) {
-        see(&store->changes[i], &seen[i]);
+    is_whole = seen && request->notices;
+    for (i = 0; is_whole && i < store->change_count; i++) {
+        is_whole = !see(&store->changes[i], &seen[i]);
         step.count++;
         if (i + 1 < store->change_count &&
             store->changes[i + 1].revision == store->changes[i].revision)
@@ -208,7 +214,7 @@ static bool judge(struct hf_op *op, const struct hf_store_request *store)
         step.count = 0;
     }
     free(seen);
-    return seen && request->notices;
+    return is_whole;
 }
 
 static void tell(struct hf_op *op, uint64_t revision)

@@ -318,6 +318,49 @@ static void without_memory_no_hold_is_left_out(void **state)
     hf_request_clear(&open);
 }
 
+/* Nor is a hold that stands said to be lost: its job would be killed. */
+static void without_memory_no_hold_is_lost(void **state)
+{
+    struct bed *bed = *state;
+    struct hf_request open = {.kind = HF_REQUEST_SESSION_OPEN,
+                              .class_name = "batch"};
+    struct hf_request acquire = {.kind = HF_REQUEST_ACQUIRE,
+                                 .class_name = "batch",
+                                 .key = KEY,
+                                 .grant = {1},
+                                 .holder = {.pid = 5}};
+    struct hf_hold_ref hold = {.key = KEY, .grant = {1}};
+    unsigned int refused = 0;
+    bool has_failed = true;
+
+    ask(bed, bed->transport, &open);
+    acquire.session = open.session;
+    ask(bed, bed->transport, &acquire);
+    assert_int_equal(acquire.answer, HF_ANSWER_GRANTED);
+    hold.mode = acquire.mode;
+    hold.token = acquire.token;
+    for (unsigned int n = 1; has_failed; n++) {
+        struct hf_request renew = {.kind = HF_REQUEST_RENEW,
+                                   .session = acquire.session,
+                                   .holds = &hold,
+                                   .hold_count = 1};
+
+        hold.stands = false;
+        nth_malloc_fail(n);
+        submit(bed, bed->transport, &renew);
+        assert_ptr_equal(next(bed, bed->transport), &renew);
+        has_failed = nth_malloc_end();
+        if (renew.answer == HF_ANSWER_DONE)
+            assert_true(hold.stands);
+        else
+            assert_int_equal(renew.error.code, HF_ERR_NOMEM);
+        refused += renew.answer != HF_ANSWER_DONE;
+    }
+    assert_true(refused > 5);
+    hf_request_clear(&acquire);
+    hf_request_clear(&open);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -330,6 +373,7 @@ int main(void)
         T(an_advance_keeps_who_asked_and_why),
         T(without_memory_the_store_stays_the_callers),
         T(without_memory_no_hold_is_left_out),
+        T(without_memory_no_hold_is_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
