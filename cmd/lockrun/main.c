@@ -65,12 +65,14 @@ static int print(const struct say *say_, const struct hf_buf *out)
 static int finish(const struct say *say_, struct hf_buf *out,
                   const struct hf_error *error, int status)
 {
-    if (!status && out->failed)
+    if (!status && out->failed) {
+        say(say_, "memory ran out");
         status = hf_err_status(HF_ERR_NOMEM);
-    else if (status)
+    } else if (status) {
         say(say_, "%s", error->text);
-    else
+    } else {
         status = print(say_, out);
+    }
     hf_buf_clear(out);
     return status;
 }

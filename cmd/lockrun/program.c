@@ -227,14 +227,19 @@ int program_find(struct program *program, const char *name, const char *folders,
     if (status)
         return status;
     program->path = strdup(path);
-    if (!program->path)
-        return not_found(name, errno, error);
-    if (!make_absolute(program)) {
+    if (program->path && make_absolute(program))
+        return 0;
+    if (errno == ENOMEM)
+        return hf_err_status(hf_error_set(error, HF_ERR_NOMEM,
+                                          "no memory for the command's path"));
+    if (errno == ERANGE || errno == ENAMETOOLONG)
+        (void)hf_error_set(error, HF_ERR_USAGE,
+                           "%s: its path from the root is longer than %d bytes",
+                           name, PATH_MAX - 1);
+    else
         (void)hf_error_set_errno(error, HF_ERR_USAGE, errno,
                                  "the working folder has no path");
-        return 126;
-    }
-    return 0;
+    return 126;
 }
 
 void program_clear(struct program *program)

@@ -29,8 +29,8 @@ struct program {
 
 /*
  * Look `name` up along `folders` (what PATH holds; NULL where it is not set).
- * Result: 0, or the exit status 126 or 127 with a sentence in `error`; there is
- * something to clear either way.
+ * Result: 0, or the exit status with a sentence in `error`: 126, 127, or that
+ * of NOMEM; there is something to clear either way.
  */
 int program_find(struct program *program, const char *name, const char *folders,
                  struct hf_error *error);

@@ -184,7 +184,8 @@ static int find_program(struct run *run)
 
     if (status) {
         say(&run->say, "%s", error.text);
-        run->cause = "exec";
+        run->cause =
+            error.code == HF_ERR_NOMEM ? hf_err_name(error.code) : "exec";
     }
     return status;
 }

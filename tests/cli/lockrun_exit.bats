@@ -168,3 +168,20 @@ END
     run "${L[@]}" -n -w 30d -- true
     [ "$status" = 0 ]
 }
+
+@test "a command whose path is too long for one is 126, with the reason" {
+    # Each step is short; all of them are more than the kernel takes at once.
+    mkdir deep
+    cd deep
+    name=$(printf 'x%.0s' {1..200})
+    for _ in {1..25}; do
+        mkdir "$name"
+        cd "./$name"
+    done
+    printf '#!/bin/sh\nexit 3\n' >job
+    chmod +x job
+    run "${L[@]}" -- ./job
+    cd "$D"
+    [ "$status" = 126 ]
+    [ "$output" = 'lockrun: ./job: its path from the root is longer than 4095 bytes' ]
+}
