@@ -226,7 +226,8 @@ int run_get_key(struct run *run, bool *is_held)
             run_event(run, EVENT_PLACE_LOST);
             say(&run->say,
                 "the place in the queue for %s was lost (stopped or suspended "
-                "for too long); waiting from the end of it",
+                "for too long, or the epoch was advanced); waiting from the "
+                "end of it",
                 run->key);
             break;
         case HF_NEWS_NONE:

@@ -129,21 +129,26 @@ void hooks_look(struct run *run)
         look(run, (enum hook_kind)kind);
 }
 
+bool hooks_run(const struct run *run)
+{
+    for (int kind = 0; kind < HOOK_COUNT; kind++) {
+        if (run->hooks[kind].fd >= 0)
+            return true;
+    }
+    return false;
+}
+
 void hooks_finish(struct run *run)
 {
     struct pollfd ready[HOOK_COUNT + 1];
 
     for (;;) {
-        bool is_over = true;
-
         hooks_look(run);
-        for (int kind = 0; kind < HOOK_COUNT; kind++) {
+        if (!hooks_run(run) || run_take_ending_signal(run))
+            return;
+        for (int kind = 0; kind < HOOK_COUNT; kind++)
             ready[kind] =
                 (struct pollfd){.fd = run->hooks[kind].fd, .events = POLLIN};
-            is_over = is_over && ready[kind].fd < 0;
-        }
-        if (is_over || run_take_ending_signal(run))
-            return;
         ready[HOOK_COUNT] =
             (struct pollfd){.fd = run->signals.fd, .events = POLLIN};
         (void)poll(ready, HOOK_COUNT + 1, -1);

@@ -18,6 +18,8 @@ void hooks_doubt(struct run *run, const char *reason);
 /* The job had to be stopped, and was, or could not be. */
 void hooks_lost(struct run *run, const char *reason, int status);
 
+/* Is there a line that has not ended? */
+bool hooks_run(const struct run *run);
 /* Tell of lines that have failed. */
 void hooks_look(struct run *run);
 /* Until all lines have ended, or a signal comes that ends programs: they then

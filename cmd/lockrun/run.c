@@ -190,6 +190,16 @@ static int find_program(struct run *run)
     return status;
 }
 
+/* Who does not end next holds nothing of the store meanwhile. */
+static void leave_store(struct run *run)
+{
+    tell_notice(run);
+    if (hooks_run(run))
+        run->transport->ops->close(run->transport);
+    else
+        run->transport->ops->end(run->transport);
+}
+
 _Noreturn void run_command(struct hf_sys *sys,
                            const struct lockrun_options *options,
                            unsigned int closed)
@@ -225,10 +235,8 @@ _Noreturn void run_command(struct hf_sys *sys,
         run_turn(&run);
         hf_session_free(run.session, run.now, run.wall);
     }
-    if (run.transport) {
-        tell_notice(&run);
-        run.transport->ops->end(run.transport);
-    }
+    if (run.transport)
+        leave_store(&run);
     if (is_held)
         job_clear(&run.job);
     hooks_finish(&run);

@@ -253,3 +253,18 @@ b' --on-lost c --dry-run -- true
     [ "$status" = 64 ]
     [ ! -e ran ]
 }
+
+@test "while lockrun waits for a line alone it has nothing of the store open" {
+    holds a t/n/k
+    mkfifo hook.ready hook.end
+    lockrun --key t/n/k -n --on-busy 'echo >hook.ready; read -r x <hook.end' -- true 2>/dev/null 3>&- &
+    waiting=$!
+    pids+=("$waiting")
+    read -r _ <hook.ready
+    opens() { ls -l "/proc/$waiting/fd" | grep -q " $D/store"; }
+    opens_nothing() { ! opens; }
+    within 5 opens_nothing
+    echo >hook.end
+    wait "$waiting" || [ $? = 75 ]
+    ends a "$started"
+}
