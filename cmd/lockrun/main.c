@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/auxv.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cmd/lockrun/dry_run.h"
@@ -39,11 +40,17 @@ static unsigned int fill_standard_descriptors(void)
     return closed;
 }
 
-/* Rights that the caller does not have must not go to a job that it chose. */
+/*
+ * Rights that the caller does not have must not go to a job, a store or a line
+ * that it chose. AT_SECURE alone does not tell: a security module sets it, too,
+ * where nothing is raised.
+ */
 static bool has_raised_rights(void)
 {
     return getauxval(AT_UID) != getauxval(AT_EUID) ||
-           getauxval(AT_GID) != getauxval(AT_EGID);
+           getauxval(AT_GID) != getauxval(AT_EGID) ||
+           (getauxval(AT_SECURE) &&
+            getxattr("/proc/self/exe", "security.capability", NULL, 0) > 0);
 }
 
 static int print(const struct say *say_, const struct hf_buf *out)
@@ -93,8 +100,9 @@ int main(int argc, char **argv)
     if (has_raised_rights()) {
         status = hf_err_status(
             hf_error_set(&error, HF_ERR_DENIED,
-                         "not to be used with raised rights (setuid, setgid): "
-                         "the command is the caller's to choose"));
+                         "not to be used with raised rights (setuid, setgid, "
+                         "capabilities): the command is the caller's to "
+                         "choose"));
         return finish(&say_, &out, &error, status);
     }
     switch (options_read(argc, argv, &options, &opts, &error)) {

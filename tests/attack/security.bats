@@ -37,6 +37,22 @@ evil=$'a\e]0;x\a\e[2J\r\u202eb\u2066\u009bm\x7f\xff'
     done
 }
 
+@test "S20: nor does one to whose file capabilities are given" {
+    [ "$(id -u)" = 0 ] || skip 'only root can give them'
+    chmod 755 "$D"
+    cp "$(command -v lockrun)" raised
+    # CAP_DAC_OVERRIDE, permitted and in effect: struct vfs_cap_data.
+    python3 -c 'import os, struct
+os.setxattr("raised", "security.capability",
+            struct.pack("<5I", 0x02000001, 1 << 1, 0, 0, 0))' ||
+        skip 'files here have no capabilities'
+    findmnt -no OPTIONS -T . | grep -qw nosuid && skip 'nosuid here'
+    runs as_nobody ./raised --store "$D/its" --key t/n/k -- touch "$D/ran"
+    [ "$status" = 77 ]
+    [[ ${lines[0]} == 'lockrun: not to be used with raised rights'*capabilities* ]]
+    [ ! -e ran ] && [ ! -e its ]
+}
+
 @test "S18: whatever the umask, what lockrun makes is its user's alone" {
     umask 0
     holds one t/n/k
