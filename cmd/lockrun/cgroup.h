@@ -26,9 +26,11 @@ void cgroup_clear(struct cgroup *cgroup);
 int cgroup_make(struct cgroup *cgroup, const char *session, const char **what);
 /* The kernel's word: does no process live in it, or below it? */
 bool cgroup_is_empty(const struct cgroup *cgroup);
-/* A descriptor that polls POLLPRI when cgroup_is_empty may have changed. The
- * caller closes it. -1 on failure. */
+/* A descriptor that polls POLLPRI when cgroup_is_empty may have changed, at
+ * first and again until that was taken. The caller closes it. -1 on failure. */
 int cgroup_events_fd(const struct cgroup *cgroup);
+/* Before looking whether it is empty: what comes after is polled anew. */
+void cgroup_events_take(int events_fd);
 /* Kill all in it at once, also what is frozen. False: not to be had. */
 bool cgroup_kill(const struct cgroup *cgroup);
 void cgroup_thaw(const struct cgroup *cgroup);
