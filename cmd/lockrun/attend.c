@@ -127,9 +127,9 @@ static void tell_renewed(const struct run *run)
         return;
     }
     say(&run->say,
-        "lockrun stood still for %s (a stop, or too much load), beyond the end "
-        "of the lease of %s; nobody has taken it, so the job goes on. A longer "
-        "--ttl bears longer stops: class %s allows %s",
+        "lockrun stood still for %s (a stop, or too much load), so long that "
+        "the job on %s was to be asked to end; nobody has taken the key, so it "
+        "goes on. A longer --ttl bears longer stops: class %s allows %s",
         hf_duration_print(hf_span_ms(run->stood.ns / 1000000)).text, run->key,
         rules->name, hf_duration_print(hf_span_ms(rules->ttl_max_ms)).text);
 }

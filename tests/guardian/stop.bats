@@ -186,7 +186,7 @@ taken_by_none() {
     kill -CONT "${all[@]}"
     beats_again() { [ "$(wc -l <"$D/beat.none")" -gt $((beats + 100)) ]; }
     within 20 beats_again
-    grep -q 'stood still for [0-9.]*s.*nobody has taken it, so the job goes on' "$D/err.none"
+    grep -q 'stood still for [0-9.]*s.*nobody has taken the key, so it goes on' "$D/err.none"
     # And is held for good: renewed, and busy to others for longer than a TTL.
     next none -w 6 -- true
     [ "$status" = 75 ]
