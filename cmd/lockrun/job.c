@@ -117,8 +117,7 @@ static void pass_on(struct job *job, int number)
 /*
  * A manager of services sends what ends them to each process of ours; then the
  * guardian gets it as well, which no process group reaches, and the job is not
- * sent it a second time. Its turn may come after ours. But it may have been
- * sent to the two of us alone.
+ * sent it a second time. Its turn may come after ours.
  */
 static bool may_reach_all(int number)
 {
@@ -128,14 +127,12 @@ static bool may_reach_all(int number)
 static void let_go_of_held(struct job *job)
 {
     int number = job->held.number;
-    bool reached_all;
+    bool reached_all = guardian_got(&job->guardian, number, job->held.sender,
+                                    hf_time_sub(job->held_at, GOT_WITHIN));
     char name[16];
 
     if (job->held_at.ns == INT64_MAX)
         return;
-    reached_all = guardian_got(&job->guardian, number, job->held.sender,
-                               hf_time_sub(job->held_at, GOT_WITHIN)) &&
-                  !tree_missed(&job->tree, number, GOT_WITHIN);
     job->held_at = HF_TIME_NEVER;
     if (reached_all)
         say_step(job->say, "%s was sent to all of the job",

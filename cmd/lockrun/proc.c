@@ -68,9 +68,6 @@ static const char *field(const char *text, int from, int nth)
 
 /* PF_EXITING of the kernel's flags, and SIGKILL in the mask of what pends. */
 enum { FLAG_EXITING = 0x4, PENDING_KILL = 1 << (SIGKILL - 1) };
-/* Numbers of the fields with the masks of signals; what is ignored is between
- * them. */
-enum { BLOCKED = 32, CAUGHT = 34 };
 
 bool proc_about(pid_t pid, struct proc_about *about)
 {
@@ -104,23 +101,7 @@ bool proc_about(pid_t pid, struct proc_about *about)
         about->is_over ||
         (strtoul(field(close + 2, 3, 9), NULL, 10) & FLAG_EXITING) ||
         (strtoul(field(close + 2, 3, 31), NULL, 10) & PENDING_KILL);
-    about->began.ns =
-        (int64_t)(strtoull(field(close + 2, 3, 22), NULL, 10) *
-                  (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK)));
-    about->handled = 0;
-    for (int nth = BLOCKED; nth <= CAUGHT; nth++)
-        about->handled |= (uint32_t)strtoul(field(close + 2, 3, nth), NULL, 10);
     return true;
-}
-
-struct hf_span proc_uptime(void)
-{
-    char text[64];
-
-    /* "SECONDS.HUNDREDTHS ..." */
-    if (proc_read("/proc/uptime", text, sizeof(text)) <= 0)
-        return (struct hf_span){-1};
-    return (struct hf_span){(int64_t)(strtod(text, NULL) * 1e9)};
 }
 
 void proc_wait_place(pid_t pid, char to[64])

@@ -9,10 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "base/time.h"
 #include "cmd/lockrun/pids.h"
 
 /* Up to `room` - 1 bytes, and a NUL behind them. The size, or -errno. */
@@ -27,14 +25,8 @@ struct proc_about {
     bool is_over;   /* it only waits to be waited for */
     bool is_ending; /* or was killed, and runs no line of its own any more */
     pid_t parent;
-    struct hf_span began; /* since the machine was started, to 10 ms or so */
-    /* Bit n-1: what signal n does to it is not what it does by default. */
-    uint32_t handled;
     char name[64]; /* of the program, as the kernel cut it */
 };
-
-/* For how long the machine has been up; negative: that is not told. */
-struct hf_span proc_uptime(void);
 
 /* False: there is no such process (any more). */
 bool proc_about(pid_t pid, struct proc_about *about);

@@ -291,24 +291,6 @@ void tree_signal(struct tree *tree, int number, enum tree_whom whom,
     pids_clear(&all);
 }
 
-bool tree_missed(struct tree *tree, int number, struct hf_span within)
-{
-    int64_t since = proc_uptime().ns - within.ns;
-    struct pids all = {.list = NULL};
-    struct proc_about about;
-    bool was_missed = false;
-
-    if (!tree_can_walk(tree))
-        return false;
-    collect(tree, &all);
-    for (size_t i = 0; i < all.count && !was_missed; i++)
-        was_missed = proc_about(all.list[i], &about) && !about.is_ending &&
-                     !(about.handled & UINT32_C(1) << (number - 1)) &&
-                     about.began.ns < since;
-    pids_clear(&all);
-    return was_missed;
-}
-
 void tree_wake(struct tree *tree)
 {
     struct pids all = {.list = NULL};

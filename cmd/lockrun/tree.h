@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/time.h"
 #include "cmd/lockrun/cgroup.h"
 #include "cmd/lockrun/pids.h"
 
@@ -86,12 +85,6 @@ enum tree_whom {
  */
 void tree_signal(struct tree *tree, int number, enum tree_whom whom,
                  struct pids *refused);
-/*
- * Was `number`, which ends whoever does nothing about it, not sent to all in
- * the last `within`? So it is if there is one that lives and does nothing about
- * it, and was there then.
- */
-bool tree_missed(struct tree *tree, int number, struct hf_span within);
 /* The command's own process alone. False: not permitted. */
 bool tree_signal_job(struct tree *tree, int number);
 /* Let those that stand still (stopped, frozen) go on. */

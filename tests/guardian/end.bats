@@ -63,31 +63,6 @@ END
     [ "$(cat "$D/got")" = child ]
 }
 
-@test "TERM to lockrun and its guardian, not to the job, reaches the job" {
-    local order how
-    for order in 'guardian lockrun' 'lockrun guardian'; do
-        # One that does nothing about it, and one whose child does not.
-        for how in 'exec sleep 300' 'trap "exit 143" TERM; sleep 300 & wait'; do
-            rm -f "$D/up"
-            launch "two$((++nth))" --ttl 60s -- sh -c 'touch "$0"; eval "$1"' "$D/up" "$how"
-            appears "$D/up"
-            guardian=$(guardian_of "$started")
-            # A younger one may have been made since.
-            sleep 1.2
-            if [ "$order" = 'guardian lockrun' ]; then
-                kill -TERM "$guardian"
-                sleep 0.3
-                kill -TERM "$started"
-            else
-                kill -TERM "$started" "$guardian"
-            fi
-            within 10 gone "$started"
-            ended "$started"
-            [ "$status" = 143 ]
-        done
-    done
-}
-
 @test "F27: when memory runs out neither lockrun nor its guardian is picked" {
     [ "$(id -u)" = 0 ] || skip 'only root may make a cgroup here'
     command -v python3 >/dev/null || skip 'no python3 here'
