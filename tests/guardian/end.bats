@@ -63,6 +63,42 @@ END
     [ "$(cat "$D/got")" = child ]
 }
 
+# What most handlers do: a second TERM would end them in their clean-up.
+@test "F30: TERM to each process ends no clean-up whose handler is gone, then" {
+    local n
+    cat >"$D/once" <<'END'
+trap 'trap - TERM; echo TERM >"$1"; sleep 0.4; echo cleaned >>"$1"; exit 6' TERM
+touch "$1.up"
+while :; do sleep 0.02; done
+END
+    for n in 1 2 3 4 5; do
+        rm -f "$D"/terms*
+        launch "once$n" --ttl 60s -- bash "$D/once" "$D/terms"
+        appears "$D/terms.up"
+        # One that was there for long, if anybody asks.
+        sleep 1.2
+        guardian=$(guardian_of "$started")
+        job=$(pgrep -f "^bash $D/once" -P "$guardian")
+        mapfile -t all < <(printf '%s\n' "$started" "$guardian" "$job" | shuf)
+        kill -TERM "${all[@]}"
+        ended "$started"
+        [ "$status" = 6 ]
+        [ "$(tail -n 1 "$D/terms")" = cleaned ]
+    done
+}
+
+@test "TERM to lockrun alone reaches the job, though its guardian had one before" {
+    launch again --ttl 60s -- sleep 300
+    within 10 has_guardian "$started"
+    guardian=$(guardian_of "$started")
+    within 10 pgrep -P "$guardian" -x sleep
+    kill -TERM "$guardian"
+    sleep 1.2
+    kill -TERM "$started"
+    ended "$started"
+    [ "$status" = 143 ]
+}
+
 @test "F27: when memory runs out neither lockrun nor its guardian is picked" {
     [ "$(id -u)" = 0 ] || skip 'only root may make a cgroup here'
     command -v python3 >/dev/null || skip 'no python3 here'

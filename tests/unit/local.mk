@@ -28,6 +28,7 @@ unit_programs = \
 	tests/unit/test_lockctl_why \
 	tests/unit/test_lockrun_events \
 	tests/unit/test_lockrun_options \
+	tests/unit/test_lockrun_tree \
 	tests/unit/test_lockrun_words \
 	tests/unit/test_opts \
 	tests/unit/test_opts_table \
@@ -118,6 +119,11 @@ tests_unit_test_lockrun_events_LDFLAGS = $(AM_LDFLAGS) $(HF_NTH_MALLOC)
 tests_unit_test_lockrun_options_SOURCES = tests/unit/test_lockrun_options.c \
 	cmd/lockrun/options.c
 tests_unit_test_lockrun_options_LDADD = $(HF_UNIT_LIBS) $(HF_CORE_LIBS)
+tests_unit_test_lockrun_tree_SOURCES = tests/unit/test_lockrun_tree.c \
+	cmd/lockrun/cgroup.c cmd/lockrun/pids.c cmd/lockrun/tree.c
+tests_unit_test_lockrun_tree_LDADD = $(HF_UNIT_LIBS) $(HF_BASE_LIBS)
+tests_unit_test_lockrun_tree_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pidfd_open,--wrap=pidfd_send_signal
 tests_unit_test_lockrun_words_SOURCES = tests/unit/test_lockrun_words.c \
 	cmd/lockrun/environment.c cmd/lockrun/handed.c cmd/lockrun/pids.c \
 	cmd/lockrun/program.c
