@@ -54,6 +54,7 @@ struct guard {
     struct hf_time woke_late_at; /* the last time; the past: never */
     bool is_patient;             /* lockrun is given time since then */
     bool stands_still;           /* the command was stopped */
+    struct hf_time went_on_at;   /* the last time that it went on after that */
     bool has_ended;              /* the command has; others may live on */
     bool is_asked;               /* by us */
     bool is_killed;
@@ -273,6 +274,9 @@ static struct hf_time ask_at(const struct guard *guard)
 
     if (guard->is_asked || guard->page->has_asked || guard->stands_still)
         return HF_TIME_NEVER;
+    /* Who let it go on lets lockrun go on as well, and that asks the store. */
+    if (at.ns < guard->went_on_at.ns)
+        at = guard->went_on_at;
     if (at.ns < guard->woke_late_at.ns)
         at = guard->woke_late_at;
     return hf_time_add(at, ASK_AFTER);
@@ -332,6 +336,8 @@ static bool look(struct guard *guard)
     while (tree_next_change(tree, &change)) {
         if (change.pid != guard->page->job)
             continue;
+        if (guard->stands_still)
+            guard->went_on_at = guard->now;
         guard->stands_still = change.what == TREE_STOPPED;
         guard->has_ended = change.what == TREE_ENDED;
         tell_change(guard, &change);
@@ -419,6 +425,7 @@ void guardian_watch(struct guardian_page *page,
         .signal_fd = spawn_->signals->fd,
         .events_fd = -1,
         .woke_late_at = {INT64_MIN / 2},
+        .went_on_at = {INT64_MIN / 2},
     };
 
     tree_take_over(tree);

@@ -110,6 +110,37 @@ END
     each_way group_stopped
 }
 
+brought_back() {
+    local n=$1
+    ${AS-} setsid lockrun --store="$D/store/$n" --key t/n/k --ttl 5s \
+        -- sh -c 'echo >"$1"; sleep 300' x "$D/up.$n" 2>"$D/err.$n" 3>&- &
+    started=$!
+    pids+=("$started")
+    appears "$D/up.$n"
+    kill -STOP -- "-$started"
+    # TERM would be due 3.7 s after the grant, and KILL 1.2 s later.
+    sleep 4.3
+    kill -CONT -- "-$started"
+    sleep 1
+    kill -TERM "$started"
+    ended "$started"
+    # What it goes on with is told; nothing had been asked to end before.
+    [ "$status" = 143 ]
+    grep -q 'nobody has taken the key, so it goes on' "$D/err.$n"
+    [ "$(wc -l <"$D/err.$n")" = 1 ]
+}
+all_brought_back() {
+    local n jobs=() job
+    for n in 1 2 3 4 5 6; do
+        brought_back "${WAY:-}$n" &
+        jobs+=($!)
+    done
+    for job in "${jobs[@]}"; do wait "$job"; done
+}
+@test "the whole group stopped and let go on within the TTL: it goes on, though late for TERM" {
+    each_way all_brought_back
+}
+
 alone_stopped() {
     beats_on alone
     kill -STOP "$started"
