@@ -164,9 +164,10 @@ void process_tree_read(const struct hf_holder *who, int64_t age_ms,
     memset(tree, 0, sizeof(*tree));
     if (who->pid == 0 || !is_of_our_namespace(who->pid_namespace))
         return;
-    tree->is_left = !read_process(who->pid, &tree->list[0], &start) ||
-                    tree->list[0].state == 'Z' || is_younger(start, age_ms);
-    if (tree->is_left) {
+    tree->has_lost_holder = !read_process(who->pid, &tree->list[0], &start) ||
+                            tree->list[0].state == 'Z' ||
+                            is_younger(start, age_ms);
+    if (tree->has_lost_holder) {
         add_those_of_session(tree, who->session);
         return;
     }

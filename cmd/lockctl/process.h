@@ -19,8 +19,8 @@ struct process {
 };
 
 struct process_tree {
-    size_t count; /* 0: nothing to tell; [0] is the holder itself, unless */
-    bool is_left; /* that is gone: all that bear its session are listed */
+    bool has_lost_holder; /* it is gone, and these bear its session */
+    size_t count; /* 0: nothing to tell; else [0] is the holder itself */
     struct process list[PROCESSES_MAX];
     bool more;
 };

@@ -67,13 +67,13 @@ static const char *how_to_stop(const struct hf_hold_info *info,
     int at = snprintf(to, size, "kill");
 
     process_tree_read(&info->who, hold_age_ms(info, now), &tree);
-    if (!tree.is_left)
+    if (!tree.has_lost_holder)
         snprintf(to, size, "kill %" PRIu32, info->who.pid);
     else if (tree.count == 0)
         snprintf(to, size,
                  "its lockrun is gone, and which they are is not "
                  "to be seen from here");
-    for (size_t i = 0; tree.is_left && i < tree.count; i++)
+    for (size_t i = 0; tree.has_lost_holder && i < tree.count; i++)
         at +=
             snprintf(to + at, size - (size_t)at, " %" PRIu32, tree.list[i].pid);
     return to;

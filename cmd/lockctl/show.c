@@ -284,7 +284,7 @@ static void judge(struct shown *shown)
             continue;
         process_tree_read(&info->who, hold_age_ms(info, shown->now),
                           &shown->tree);
-        if (shown->tree.is_left)
+        if (shown->tree.has_lost_holder)
             why.gone_pid = info->who.pid;
     }
     if (!why.gone_pid && shown->tree.count &&

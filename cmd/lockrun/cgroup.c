@@ -305,13 +305,16 @@ int cgroup_events_fd(const struct cgroup *cgroup)
     return openat(cgroup->fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
 }
 
-void cgroup_events_take(int events_fd)
+void cgroup_events_take(int *events_fd)
 {
     char text[256];
 
-    /* Of a group that is gone nothing is read, and it has no more news. */
-    while (pread(events_fd, text, sizeof(text), 0) < 0 && errno == EINTR)
-        continue;
+    /* Of a group that is gone it would poll for ever. */
+    if (*events_fd >= 0 &&
+        TEMP_FAILURE_RETRY(pread(*events_fd, text, sizeof(text), 0)) < 0) {
+        close(*events_fd);
+        *events_fd = -1;
+    }
 }
 
 static bool write_word(const struct cgroup *cgroup, const char *file,

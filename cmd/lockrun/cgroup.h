@@ -29,8 +29,9 @@ bool cgroup_is_empty(const struct cgroup *cgroup);
 /* A descriptor that polls POLLPRI when cgroup_is_empty may have changed, at
  * first and again until that was taken. The caller closes it. -1 on failure. */
 int cgroup_events_fd(const struct cgroup *cgroup);
-/* Before looking whether it is empty: what comes after is polled anew. */
-void cgroup_events_take(int events_fd);
+/* Before looking whether it is empty: what comes after is polled anew. Closes
+ * it when there is nothing more to come; then, and of -1, it does nothing. */
+void cgroup_events_take(int *events_fd);
 /* Kill all in it at once, also what is frozen. False: not to be had. */
 bool cgroup_kill(const struct cgroup *cgroup);
 void cgroup_thaw(const struct cgroup *cgroup);

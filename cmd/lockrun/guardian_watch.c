@@ -333,6 +333,7 @@ static bool look(struct guard *guard)
     struct tree *tree = guard->tree;
     struct tree_change change;
 
+    cgroup_events_take(&guard->events_fd);
     while (tree_next_change(tree, &change)) {
         if (change.pid != guard->page->job)
             continue;
@@ -391,8 +392,6 @@ static void wait_until(struct guard *guard, struct hf_time at)
         hf_time_reached(hf_time_add(at, LATE), guard->now))
         guard->woke_late_at = guard->now;
     drain_signals(guard);
-    if (ready[2].revents)
-        cgroup_events_take(guard->events_fd);
     if (ready[1].revents) {
         close(guard->lockrun_fd);
         guard->lockrun_fd = -1;

@@ -299,6 +299,7 @@ void job_look(struct job *job, struct hf_time now)
 {
     bool had_ended = job->has_ended;
 
+    cgroup_events_take(&job->events_fd);
     take_changes(job, now);
     if (job->has_ended)
         look_whether_gone(job);

@@ -48,8 +48,6 @@ void run_wait(struct run *run, struct hf_time at, int events_fd)
     limit = (struct timespec){.tv_sec = left.ns / 1000000000,
                               .tv_nsec = left.ns % 1000000000};
     (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
-    if (ready[2].revents)
-        cgroup_events_take(events_fd);
     run_turn(run);
     run->stood = hf_time_since(run->now, at);
 }
