@@ -94,3 +94,30 @@ END
     [[ $status == 77 || $status == 69 ]]
     [[ $output == *"$D/locked"* ]]
 }
+
+@test "a file that is not a store stays as it is, whoever is told that it is one" {
+    mkdir place
+    printf 'root:x:0:0:root:/root:/bin/sh\n' >place/users
+    python3 -c 'import sqlite3
+with sqlite3.connect("place/other.db") as db:
+    db.execute("CREATE TABLE cell(k BLOB PRIMARY KEY, v)")'
+    head -c 300000 /dev/urandom >place/noise
+    chmod 644 place/*
+    sha256sum place/* >sums
+    stat -c '%n %a %i %y' place place/* >stats
+    for file in users other.db noise; do
+        for words in 'lockrun --key k -- touch ran' 'lockrun -n --skip -- touch ran' \
+            'lockrun --dry-run -- true' 'lockctl ls' 'lockctl show k' \
+            'lockctl release k --token 5' 'lockctl epoch advance --yes --now --why x'; do
+            tool=${words%% *}
+            # shellcheck disable=SC2086
+            HOLDFAST_STORE=$D/place/$file runs $words
+            [ "$status" = 69 ] || { echo "$file, $words: $status $output"; false; }
+            [[ $output == "$tool: $D/place/$file is "* ]]
+            [ "${#lines[@]}" = 1 ]
+        done
+    done
+    [ ! -e ran ]
+    sha256sum -c --quiet sums
+    stat -c '%n %a %i %y' place place/* | diff stats -
+}
