@@ -159,10 +159,11 @@ bool guardian_has_killed(const struct guardian *guardian)
 bool guardian_got(const struct guardian *guardian, int number, pid_t sender,
                   struct hf_time since)
 {
-    uint64_t wanted = (uint64_t)sender << 8 | (uint64_t)number;
+    const struct guardian_page *page = guardian->page;
 
-    return guardian->page && guardian->page->got == wanted &&
-           guardian->page->got_at >= since.ns;
+    hf_assert(number > 0 && number < GUARDIAN_SIGNALS);
+    return page && page->got_from[number] == sender &&
+           page->got_at[number] >= since.ns;
 }
 
 void guardian_changed(struct guardian *guardian,

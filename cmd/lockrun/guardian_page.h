@@ -24,6 +24,9 @@ enum guardian_deed {
     GUARDIAN_KILLED
 };
 
+/* All but those of real time. */
+enum { GUARDIAN_SIGNALS = 32 };
+
 struct guardian_page {
     /* The guardian's. The first three stand once `stage` has changed. */
     int spawn_errnum;
@@ -42,9 +45,10 @@ struct guardian_page {
      * stands before is_gone does). */
     _Atomic bool is_gone;
     _Atomic bool has_let_go;
-    /* The last signal that it was sent, from whom (shifted by 8), and when. */
-    _Atomic uint64_t got;
-    _Atomic int64_t got_at;
+    /* Of each signal: who sent it to the guardian last, and, before that, when.
+     */
+    _Atomic pid_t got_from[GUARDIAN_SIGNALS];
+    _Atomic int64_t got_at[GUARDIAN_SIGNALS];
 
     /* lockrun's. The steady clock. */
     _Atomic int64_t term_at;

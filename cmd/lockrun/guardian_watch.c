@@ -362,10 +362,10 @@ static void drain_signals(struct guard *guard)
     struct signalfd_siginfo info;
 
     while (read(guard->signal_fd, &info, sizeof(info)) > 0) {
-        if (info.ssi_signo == SIGCHLD)
+        if (info.ssi_signo >= GUARDIAN_SIGNALS)
             continue;
-        guard->page->got_at = guard->now.ns;
-        guard->page->got = (uint64_t)info.ssi_pid << 8 | info.ssi_signo;
+        guard->page->got_at[info.ssi_signo] = guard->now.ns;
+        guard->page->got_from[info.ssi_signo] = (pid_t)info.ssi_pid;
     }
 }
 

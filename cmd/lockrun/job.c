@@ -36,7 +36,9 @@ void job_init(struct job *job, const struct say *say, enum leftover leftover)
         .stuck_at = HF_TIME_NEVER,
         .give_up_at = HF_TIME_NEVER,
         .leftovers_at = HF_TIME_NEVER,
-        .held_at = HF_TIME_NEVER,
+        .held = {{.at = HF_TIME_NEVER},
+                 {.at = HF_TIME_NEVER},
+                 {.at = HF_TIME_NEVER}},
         .wake_at = HF_TIME_NEVER,
         .events_fd = -1,
         .guardian = {.stopped_at = HF_TIME_NEVER},
@@ -119,21 +121,38 @@ static void pass_on(struct job *job, int number)
  * guardian gets it as well, which no process group reaches, and the job is not
  * sent it a second time. Its turn may come after ours.
  */
-static bool may_reach_all(int number)
+static struct held *held_of(struct job *job, int number)
 {
-    return number == SIGTERM || number == SIGHUP || number == SIGINT;
+    static const int kinds[HELD_KINDS] = {SIGTERM, SIGHUP, SIGINT};
+
+    for (size_t i = 0; i < HELD_KINDS; i++) {
+        if (kinds[i] == number)
+            return &job->held[i];
+    }
+    return NULL;
 }
 
-static void let_go_of_held(struct job *job)
+/* The one whose time comes first, be there any or not. */
+static struct held *first_held(struct job *job)
 {
-    int number = job->held.number;
-    bool reached_all = guardian_got(&job->guardian, number, job->held.sender,
-                                    hf_time_sub(job->held_at, GOT_WITHIN));
+    struct held *first = &job->held[0];
+
+    for (size_t i = 1; i < HELD_KINDS; i++) {
+        if (job->held[i].at.ns < first->at.ns)
+            first = &job->held[i];
+    }
+    return first;
+}
+
+static void let_go(struct job *job, struct held *held)
+{
+    int number = held->arrived.number;
+    bool reached_all =
+        guardian_got(&job->guardian, number, held->arrived.sender,
+                     hf_time_sub(held->at, GOT_WITHIN));
     char name[16];
 
-    if (job->held_at.ns == INT64_MAX)
-        return;
-    job->held_at = HF_TIME_NEVER;
+    held->at = HF_TIME_NEVER;
     if (reached_all)
         say_step(job->say, "%s was sent to all of the job",
                  signal_name(number, name));
@@ -143,9 +162,20 @@ static void let_go_of_held(struct job *job)
         pass_on(job, number);
 }
 
+/* In the order in which they came; all whose time comes by `at`. */
+static void let_go_by(struct job *job, struct hf_time at)
+{
+    struct held *held;
+
+    while ((held = first_held(job))->at.ns != INT64_MAX &&
+           hf_time_reached(held->at, at))
+        let_go(job, held);
+}
+
 void job_signal(struct job *job, const struct arrived *arrived,
                 struct hf_time now)
 {
+    struct held *held = held_of(job, arrived->number);
     int number = arrived->number;
     char name[16];
 
@@ -153,7 +183,10 @@ void job_signal(struct job *job, const struct arrived *arrived,
         return;
     say_step(job->say, "got %s%s", signal_name(number, name),
              arrived->reached_group ? ", which the job got too" : "");
-    let_go_of_held(job);
+    /* In their order. But of a manager's several each is known by itself, and
+     * CONT, which it sends behind them, takes no turn. */
+    if (number != SIGCONT && (!held || held->at.ns != INT64_MAX))
+        let_go_by(job, HF_TIME_NEVER);
     if (job->has_ended) {
         signal_all(job, number,
                    arrived->reached_group ? TREE_OTHER_GROUPS : TREE_ALL);
@@ -164,9 +197,8 @@ void job_signal(struct job *job, const struct arrived *arrived,
         return;
     if (number == SIGCONT) {
         go_on(job, now);
-    } else if (may_reach_all(number)) {
-        job->held = *arrived;
-        job->held_at = hf_time_add(now, HELD_FOR);
+    } else if (held) {
+        *held = (struct held){*arrived, hf_time_add(now, HELD_FOR)};
     } else {
         pass_on(job, number);
     }
@@ -347,8 +379,9 @@ struct hf_time job_wake_at(const struct job *job)
 
     if (job->is_gone || job->given_up)
         return at;
-    at = hf_time_min(job->held_at, guardian_wake_at(&job->guardian));
-    at = hf_time_min(at, job->wake_at);
+    at = hf_time_min(guardian_wake_at(&job->guardian), job->wake_at);
+    for (size_t i = 0; i < HELD_KINDS; i++)
+        at = hf_time_min(at, job->held[i].at);
     if (job->is_asked && !job->is_killed)
         at = hf_time_min(at, job->kill_at);
     if (job->is_killed) {
@@ -373,8 +406,7 @@ static void see_to_leftovers(struct job *job, struct hf_time now)
 void job_tick(struct job *job, struct hf_time now)
 {
     guardian_tick(&job->guardian, now);
-    if (hf_time_reached(job->held_at, now))
-        let_go_of_held(job);
+    let_go_by(job, now);
     if (hf_time_reached(job->wake_at, now))
         wake_what_stands(job);
     if (job->is_asked && !job->is_killed && hf_time_reached(job->kill_at, now))

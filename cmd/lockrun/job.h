@@ -19,6 +19,13 @@
 #include "cmd/lockrun/spawn.h"
 #include "cmd/lockrun/tree.h"
 
+/* A signal that may have been sent to all of the job. */
+enum { HELD_KINDS = 3 };
+struct held {
+    struct arrived arrived;
+    struct hf_time at; /* to be forwarded; NEVER: there is none */
+};
+
 struct job {
     const struct say *say;
     struct tree tree;
@@ -46,8 +53,7 @@ struct job {
     bool has_leftovers;          /* once ended: some live on */
     struct hf_time leftovers_at; /* once ended: say or end who is left */
     int events_fd;               /* then: of the cgroup; -1 */
-    struct arrived held;         /* to be forwarded at: */
-    struct hf_time held_at;      /* NEVER: there is none */
+    struct held held[HELD_KINDS];
     int passed_on; /* the last signal that was forwarded to the command */
     bool was_told_to_end; /* TERM or INT was */
 

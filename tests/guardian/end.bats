@@ -49,6 +49,58 @@ END
     counts_terms
 }
 
+# As systemd does it: the main process first, CONT behind TERM, and HUP where
+# SendSIGHUP= says so; then all the others likewise.
+as_a_manager() {
+    command -v python3 >/dev/null || skip 'no python3 here'
+    cat >"$D/each.py" <<'END'
+import os, signal, sys, time
+def note(number, frame):
+    with open(sys.argv[1], "a") as file:
+        file.write(signal.Signals(number).name + "\n")
+for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+    signal.signal(number, note)
+open(sys.argv[1] + ".up", "w").close()
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+end = time.monotonic() + 0.3
+while time.monotonic() < end:
+    time.sleep(0.01)
+END
+    cat >"$D/manager.py" <<'END'
+import os, signal, sys, time
+more = [signal.SIGHUP] if sys.argv[1] == "hup" else []
+main, *others = map(int, sys.argv[2:])
+for number in [signal.SIGTERM, signal.SIGCONT] + more:
+    os.kill(main, number)
+time.sleep(0.003)
+for number in [signal.SIGTERM] + more:
+    for pid in others:
+        os.kill(pid, number)
+        os.kill(pid, signal.SIGCONT)
+END
+    local n how all
+    for n in 1 2 3 4 5; do
+        for how in term hup; do
+            rm -f "$D"/got*
+            launch "each$n$how" --ttl 60s -- python3 "$D/each.py" "$D/got"
+            appears "$D/got.up"
+            guardian=$(guardian_of "$started")
+            mapfile -t all < <(tree_of "$started" | grep -vx "$started" | shuf)
+            python3 "$D/manager.py" "$how" "$started" "${all[@]}"
+            ended "$started"
+            [ "$status" = 0 ]
+            [ "$(sort "$D/got" | uniq -c | awk '{ printf "%s %s,", $1, $2 }')" = \
+                "$([ "$how" = term ] || echo '1 SIGHUP,')1 SIGTERM," ] ||
+                { cat "$D/got"; false; }
+            within 10 gone "$guardian"
+        done
+    done
+}
+@test "F30: what a manager sends each process, with CONT behind it, reaches the job once" {
+    as_a_manager
+}
+
 @test "F30: TERM to lockrun alone reaches the job, once, and what outlives it too" {
     cat >"$D/two" <<'END'
 trap 'echo child >>"$1"; exit 0' TERM
