@@ -273,6 +273,15 @@ static enum hf_err read_boot_and_head(struct hf_sqlite *sq,
     return read_head(sq, error);
 }
 
+/* What a database of ours begins with: SQLite's magic number and, at 68, the
+ * application id that the schema sets (sqlite_table.c). */
+enum { BEGIN_SIZE = 72 };
+static bool is_ours(const uint8_t *bytes, size_t size)
+{
+    return size == BEGIN_SIZE && !memcmp(bytes, "SQLite format 3", 16) &&
+           !memcmp(bytes + 68, "HFLD", 4);
+}
+
 /*
  * A path that was mistaken for a store's must not cost what lies there: a file
  * that does not begin like a database of ours, with nothing beside it that one
@@ -280,14 +289,14 @@ static enum hf_err read_boot_and_head(struct hf_sqlite *sq,
  */
 static enum hf_err refuse_strange(struct hf_sqlite *sq, struct hf_error *error)
 {
-    uint8_t begin[HF_SQLITE_BEGIN_SIZE];
+    uint8_t begin[BEGIN_SIZE];
     struct stat about;
     ssize_t got;
 
     if (sq->mark_found == HF_SQLITE_FOUND)
         return HF_ERR_OK;
     got = sq->sys->pread(sq->sys, sq->gate_fd, begin, sizeof(begin), 0);
-    if (got == 0 || (got > 0 && hf_sqlite_is_begin(begin, (size_t)got)) ||
+    if (got == 0 || (got > 0 && is_ours(begin, (size_t)got)) ||
         !sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.run, &about))
         return HF_ERR_OK;
     return hf_error_set(error, HF_ERR_UNAVAILABLE,

@@ -39,17 +39,6 @@ static const char schema[] =
     "PRAGMA user_version=1;"
     "PRAGMA application_id=0x48464c44;";
 
-bool hf_sqlite_is_begin(const uint8_t *bytes, size_t size)
-{
-    static const char format[16] = "SQLite format 3";
-    static const char application[4] = {'H', 'F', 'L', 'D'};
-
-    return size == HF_SQLITE_BEGIN_SIZE &&
-           !memcmp(bytes, format, sizeof(format)) &&
-           !memcmp(bytes + size - sizeof(application), application,
-                   sizeof(application));
-}
-
 enum { SEQUENCE_BITS = 15 };
 
 /* Other programs that read the file may hold SQLite's own locks for a while. */

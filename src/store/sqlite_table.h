@@ -27,10 +27,6 @@ enum {
     HF_SQLITE_SCHEMA = 1
 };
 
-/* What a database begins with, as far as it tells that it is ours. */
-enum { HF_SQLITE_BEGIN_SIZE = 72 };
-bool hf_sqlite_is_begin(const uint8_t *bytes, size_t size);
-
 /* A cell's key, kind and all. */
 struct hf_sqlite_key {
     size_t size;
