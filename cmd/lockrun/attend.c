@@ -11,6 +11,14 @@
 /* So long at least what was killed is waited for, when the lease is over. */
 #define GIVE_UP_AFTER hf_span_ms(5000)
 
+/* Why a job had to be stopped. */
+static const char guarded_reason[] =
+    "lockrun stood still when the lease was to end";
+static const char late_reason[] =
+    "the lease was to end before the command was started";
+static const char max_run_reason[] =
+    "the job ran as long as it may (--max-run)";
+
 static enum hf_err tell_phase(struct run *run, enum hf_lease_phase phase,
                               const char *cgroup)
 {
@@ -112,6 +120,14 @@ static int start_job(struct run *run)
     environment_clear(&environment);
     if (status)
         return status;
+    if (run->job.guardian.was_late) {
+        say(&run->say,
+            "the lease of %s was to end before %s was started (its file is "
+            "slow): it was killed",
+            run->key, run->program.absolute);
+        run_event_reason(run, EVENT_LOST, late_reason);
+        return 0;
+    }
     say_step(&run->say, "started %s, pid %d", run->program.absolute,
              (int)run->job.pid);
     run_event_started(run);
@@ -223,19 +239,14 @@ static void take_signals(struct run *run)
     }
 }
 
-static const char guarded_reason[] =
-    "lockrun stood still when the lease ran out";
-static const char max_run_reason[] =
-    "the job ran as long as it may (--max-run)";
-
 static void tell_of_guardian(struct run *run)
 {
     if (run->told_of_guardian || !run->job.was_guarded)
         return;
     run->told_of_guardian = true;
     say(&run->say,
-        "lockrun stood still (stopped, or stuck) when the lease of %s ran out: "
-        "its guardian has %s the job",
+        "lockrun stood still (stopped, or stuck) when the lease of %s was to "
+        "end: its guardian has %s the job",
         run->key,
         guardian_has_killed(&run->job.guardian) ? "killed" : "asked to end");
     run_event_reason(run, EVENT_LOST, guarded_reason);
@@ -330,7 +341,8 @@ static void give_back(struct run *run)
 
 static bool is_lost(const struct run *run)
 {
-    return run->job.was_guarded || hf_session_is_lost(run->session);
+    return run->job.was_guarded || run->job.guardian.was_late ||
+           hf_session_is_lost(run->session);
 }
 
 static int status_of(const struct run *run)
@@ -345,8 +357,9 @@ static const char *reason_of(const struct run *run)
 {
     if (hf_session_is_lost(run->session))
         return hf_session_error(run->session)->text;
-    return run->job.was_guarded ? "lockrun stood still when the lease ran out"
-                                : "the job ran as long as it may (--max-run)";
+    if (run->job.guardian.was_late)
+        return late_reason;
+    return run->job.was_guarded ? guarded_reason : max_run_reason;
 }
 
 int run_job(struct run *run)

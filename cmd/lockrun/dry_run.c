@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/lockrun/dry_run.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/duration.h"
 #include "base/escape.h"
@@ -10,6 +14,7 @@
 #include "client/local.h"
 #include "cmd/lockrun/ask.h"
 #include "cmd/lockrun/busy.h"
+#include "cmd/lockrun/event.h"
 #include "cmd/lockrun/limits.h"
 #include "cmd/lockrun/naming.h"
 
@@ -69,6 +74,18 @@ static void add_span(const char *name, struct hf_span span, const char *more,
 {
     (void)hf_buf_printf(out, "%s %s%s\n", name, hf_duration_print(span).text,
                         more);
+}
+
+/* What it would hold, and end with when that is not to be had. */
+static void add_mode(const struct lockrun_options *options, struct hf_buf *out)
+{
+    if (options->mode == HF_SHARED)
+        (void)hf_buf_add_str(out, "mode     shared\n");
+    if (options->skips)
+        (void)hf_buf_add_str(out, "if busy  end with 0, and say nothing\n");
+    else if (options->conflict.is_given)
+        (void)hf_buf_printf(out, "if busy  end with %d\n",
+                            (int)options->conflict.number);
 }
 
 /* How long it would wait, run and keep the key. */
@@ -148,6 +165,7 @@ static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
         err = naming_key(options, program, &describe.rules, key, error);
     if (!err) {
         add_class(options, &describe.rules, out);
+        add_mode(options, out);
         add_times(options, &describe.rules, out);
         (void)hf_buf_printf(out, "key      %s\nstore    ", key);
         add_escaped(out, hf_local_place(transport));
@@ -160,6 +178,27 @@ static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
     return err;
 }
 
+/* What a run finds out only when it comes to it. */
+static enum hf_err look_ahead(const struct lockrun_options *options,
+                              struct hf_transport *transport,
+                              struct hf_error *error)
+{
+    const char *place = hf_local_place(transport);
+    const char *slash = strrchr(place, '/');
+    char folder[PATH_MAX];
+    struct stat about;
+
+    if (options->json_fd.is_given && !events_fit((int)options->json_fd.number))
+        return events_refuse(options->json_fd.number, error);
+    if (!slash || slash == place || !options->store_from)
+        return HF_ERR_OK;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(slash - place), place);
+    if (stat(folder, &about))
+        return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, errno,
+                                  "the store's folder %s", folder);
+    return HF_ERR_OK;
+}
+
 int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
             struct hf_buf *out, struct hf_error *error)
 {
@@ -170,11 +209,18 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
     };
     struct hf_transport *transport;
     struct program program;
+    struct stat about;
     int status =
         program_find(&program, options->command[0], getenv("PATH"), error);
 
+    if (!status && !stat(program.path, &about) && S_ISDIR(about.st_mode)) {
+        (void)hf_error_set(error, HF_ERR_USAGE, "%s: is a folder",
+                           program.path);
+        status = 126;
+    }
     if (!status && !hf_local_open(sys, &store, &transport, error)) {
-        if (!look(transport, sys, options, &program, out, error)) {
+        if (!look_ahead(options, transport, error) &&
+            !look(transport, sys, options, &program, out, error)) {
             add_command(options, &program, out);
             error->code = HF_ERR_OK;
         }

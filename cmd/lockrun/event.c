@@ -14,16 +14,28 @@ static const char *const names[EVENT_COUNT] = {
 #undef EVENT
 };
 
-bool events_open(struct events *events, int fd, struct hf_sys *sys,
-                 const char *key)
+bool events_fit(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+bool events_open(struct events *events, int fd, struct hf_sys *sys,
+                 const char *key)
+{
     *events = (struct events){
         .fd = fd, .are_instead = fd == STDERR_FILENO, .sys = sys, .key = key};
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+    if (!events_fit(fd))
         return false;
     return fd <= STDERR_FILENO || !fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+enum hf_err events_refuse(int64_t fd, struct hf_error *error)
+{
+    return hf_error_set(error, HF_ERR_USAGE,
+                        "--json-fd: descriptor %lld is not open for writing",
+                        (long long)fd);
 }
 
 bool event_begin(struct event *event, struct events *events,

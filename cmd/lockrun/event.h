@@ -15,7 +15,9 @@
 #define LOCKRUN_EVENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/err.h"
 #include "base/json.h"
 #include "base/sys.h"
 
@@ -40,6 +42,9 @@ struct event {
     struct hf_json json;
 };
 
+/* Is it open for writing? If not, that is refused: USAGE, with the sentence. */
+bool events_fit(int fd);
+enum hf_err events_refuse(int64_t fd, struct hf_error *error);
 /* Make ready for descriptor `fd`, which the job then does not get if it is
  * above 2. False: it is not open for writing. */
 bool events_open(struct events *events, int fd, struct hf_sys *sys,

@@ -225,9 +225,10 @@ int run_get_key(struct run *run, bool *is_held)
         case HF_NEWS_PLACE_LOST:
             run_event(run, EVENT_PLACE_LOST);
             say(&run->say,
-                "the place in the queue for %s was lost (stopped or suspended "
-                "for too long, or the epoch was advanced); waiting from the "
-                "end of it",
+                "the lease with which %s was asked for is over (lockrun was "
+                "stopped, suspended or kept out of the store for too long, or "
+                "the epoch was advanced): asking again, from the end of the "
+                "queue",
                 run->key);
             break;
         case HF_NEWS_NONE:

@@ -17,6 +17,10 @@
  */
 #define WAKE_AFTER hf_span_ms(1000)
 
+/* A command that is still being made after its time is killed so often. */
+#define KILL_AGAIN hf_span_ms(20)
+#define A_SECOND hf_span_ms(1000)
+
 static struct guardian_page *make_page(const struct guardian_limits *limits)
 {
     struct guardian_page *page =
@@ -53,20 +57,46 @@ static void reap(struct guardian *guardian)
     }
 }
 
-/* SIGCHLD is blocked; whoever looks for changes next looks at them all. */
-static void wait_for_start(const struct guardian *guardian)
+/* For a second at most. SIGCHLD is blocked. False: nothing came of it. */
+static bool wait_for_child(struct hf_span most)
 {
-    static const struct timespec a_second = {.tv_sec = 1};
+    struct timespec limit = {.tv_sec = most.ns / 1000000000,
+                             .tv_nsec = most.ns % 1000000000};
     sigset_t child;
 
+    if (most.ns > A_SECOND.ns)
+        limit = (struct timespec){.tv_sec = 1};
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    while (guardian->page->stage == GUARDIAN_STARTING &&
-           !has_ended(guardian->pid)) {
+    return sigtimedwait(&child, NULL, &limit) >= 0 || errno != EAGAIN;
+}
+
+/*
+ * Whoever looks for changes next looks at them all. While the kernel makes the
+ * command of its file, which may take long where that lies elsewhere, the
+ * guardian stands still: should that last until the lease is over, nothing of
+ * the command is to run.
+ */
+static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
+                           struct tree *tree)
+{
+    struct guardian_page *page = guardian->page;
+    struct pids refused = {.list = NULL};
+
+    while (page->stage == GUARDIAN_STARTING && !has_ended(guardian->pid)) {
+        struct hf_time kill_at = {page->kill_at};
+        struct hf_span left = hf_time_since(kill_at, sys->steady(sys));
+
+        if (left.ns <= 0) {
+            guardian->was_late = true;
+            tree_kill(tree, &refused);
+            left = KILL_AGAIN;
+        }
         /* Perhaps somebody has stopped it. */
-        if (sigtimedwait(&child, NULL, &a_second) < 0 && errno == EAGAIN)
+        if (!wait_for_child(left))
             (void)kill(guardian->pid, SIGCONT);
     }
+    pids_clear(&refused);
 }
 
 int guardian_start(struct guardian *guardian,
@@ -93,7 +123,7 @@ int guardian_start(struct guardian *guardian,
         return errnum;
     }
     tree->guardian = guardian->pid;
-    wait_for_start(guardian);
+    wait_for_start(guardian, orders->sys, tree);
     if (page->stage == GUARDIAN_STARTED) {
         *job = page->job;
     } else if (page->stage == GUARDIAN_FAILED) {

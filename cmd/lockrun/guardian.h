@@ -37,6 +37,7 @@ struct guardian {
     pid_t pid;                  /* 0: none, or its end was heard of */
     uint64_t seen;              /* the change that was told last */
     struct hf_time stopped_at;
+    bool was_late; /* the command was killed while it was started */
 };
 
 /*

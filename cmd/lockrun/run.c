@@ -170,9 +170,7 @@ static int open_events(struct run *run)
     /* A standard error that nobody reads is no reason not to run. */
     if (options->is_json)
         return 0;
-    (void)hf_error_set(&error, HF_ERR_USAGE,
-                       "--json-fd: descriptor %lld is not open for writing",
-                       (long long)number);
+    (void)events_refuse(number, &error);
     return run_fail(run, &error);
 }
 

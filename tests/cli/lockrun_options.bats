@@ -220,6 +220,38 @@ refused() {
     [[ ${lines[2]} == 'wait     no' ]]
 }
 
+@test "--dry-run refuses what the run refuses, with its words" {
+    mkdir folder
+    # The first word is the status; the rest is the command line.
+    for row in '64 --json-fd 9 -- touch ran' '126 -- ./folder' '127 -- ./none' \
+        '64 --grace 50s --ttl 6s -- touch ran' '64 -w 30d -- touch ran' \
+        '78 --class none -- touch ran'; do
+        # shellcheck disable=SC2086
+        runs lockrun --key t/n/k ${row#* } 9>&-
+        said=$output
+        [ "$status" = "${row%% *}" ] || { echo "$row: $status $output"; false; }
+        # shellcheck disable=SC2086
+        runs lockrun --key t/n/k --dry-run ${row#* } 9>&-
+        [ "$status" = "${row%% *}" ] || { echo "$row: $status $output"; false; }
+        [ "$output" = "$said" ] || { echo "$row: $output"; false; }
+    done
+    for more in '' --dry-run; do
+        # shellcheck disable=SC2086
+        runs lockrun --store="$D/none/db" --key t/n/k $more -- touch ran
+        [ "$status" = 69 ]
+        [[ $output == *"folder $D/none: No such file or directory"* ]]
+    done
+    [ ! -e ran ]
+}
+
+@test "--dry-run tells the mode, and the end when it is busy" {
+    run lockrun --key t/n/k -s -n -E 9 --dry-run -- true
+    [ "$status" = 0 ]
+    [[ $output == *$'\nmode     shared\nif busy  end with 9\nwait     no\n'* ]]
+    run lockrun --key t/n/k -n --skip --dry-run -- true
+    [[ $output == *$'\nif busy  end with 0, and say nothing\n'* ]]
+}
+
 @test "--dry-run tells who holds the key" {
     holds a t/n/k --note nightly
     run lockrun --key t/n/k --dry-run -- true

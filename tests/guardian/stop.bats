@@ -304,3 +304,43 @@ gate_is_taken() {
 @test "somebody sits in the store beyond the lease: lockrun ends the job in time, and nobody says that it stood still" {
     each_way gate_is_taken
 }
+
+# The kernel asks before it makes a program of a file, and is answered late: so
+# does a file that lies elsewhere and hangs.
+file_hangs() {
+    cat >"$D/hold.py" <<'END'
+import ctypes, os, struct, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.fanotify_mark.argtypes = [ctypes.c_int, ctypes.c_uint, ctypes.c_uint64,
+                               ctypes.c_int, ctypes.c_char_p]
+CLASS_CONTENT, MARK_ADD, OPEN_EXEC_PERM, AT_FDCWD, ALLOW = 4, 1, 0x40000, -100, 1
+group = libc.fanotify_init(CLASS_CONTENT, os.O_RDONLY)
+if group < 0 or libc.fanotify_mark(group, MARK_ADD, OPEN_EXEC_PERM, AT_FDCWD,
+                                   sys.argv[1].encode()):
+    sys.exit(os.strerror(ctypes.get_errno()))
+open(sys.argv[2], "w").close()
+file = struct.unpack("IBBHQii", os.read(group, 4096)[:24])[5]
+time.sleep(7)
+os.write(group, struct.pack("iI", file, ALLOW))
+END
+    printf '#!/bin/sh\necho first >>"$1"\n' >"$D/slow"
+    chmod 755 "$D/slow"
+    : >"$D/ran"
+    chmod 666 "$D/ran"
+    python3 "$D/hold.py" "$D/slow" "$D/there" 3>&- &
+    pids+=($!)
+    appears "$D/there"
+    launch slow --ttl 5s -- "$D/slow" "$D/ran"
+    sleep 0.5
+    next slow -w 20 -- sh -c 'echo second >>"$1"; sleep 2.5; echo third >>"$1"' x "$D/ran"
+    [ "$status" = 0 ]
+    ended "$started"
+    [ "$status" = 79 ]
+    grep -q 'to end before .*slow was started' "$D/err.slow"
+    [ "$(cat "$D/ran")" = $'second\nthird' ] || { cat "$D/ran"; false; }
+}
+@test "a command whose file hangs beyond the lease never runs" {
+    [ "$(id -u)" = 0 ] || skip 'only root may hold up what others execute'
+    command -v python3 >/dev/null || skip 'no python3 here'
+    each_way file_hangs
+}
