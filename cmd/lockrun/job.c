@@ -119,7 +119,8 @@ static void pass_on(struct job *job, int number)
 /*
  * A manager of services sends what ends them to each process of ours; then the
  * guardian gets it as well, which no process group reaches, and the job is not
- * sent it a second time. Its turn may come after ours.
+ * sent it a second time. Its turn may come after ours: so what may be of that
+ * kind is held for a moment.
  */
 static struct held *held_of(struct job *job, int number)
 {
