@@ -30,7 +30,7 @@ teardown() { lockrun_teardown; }
     case $status in
     0)
         [ "$(cut -d ' ' -f 1 order | tr '\n' ' ')" = 'n w ' ]
-        grep -q 'the place in the queue for t/n/k was lost' err
+        grep -q 'the lease with which t/n/k was asked for is over' err
         ;;
     69) [ "$(wc -l <order)" = 1 ] ;;
     *) echo "status $status"; cat err order; false ;;

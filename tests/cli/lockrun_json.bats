@@ -231,9 +231,10 @@ END
 @test "C11: a reader that is stopped or gone holds nothing up, and what it missed is counted" {
     mkfifo pipe
     exec 8<>pipe
-    # Fill it, so that whoever writes to it waits; then the first lines are lost.
+    # Fill it, so that whoever writes to it waits; then the first lines are lost,
+    # if the job lets them be written before it reads.
     yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | dd of=pipe bs=4096 iflag=fullblock oflag=nonblock 8>&- 2>/dev/null || true
-    "${L[@]}" --json-fd 7 -- sh -c 'timeout 1 cat <pipe >/dev/null; exit 3' 7>pipe 8>&- && false
+    "${L[@]}" --json-fd 7 -- sh -c 'sleep 1; timeout 1 cat <pipe >/dev/null; exit 3' 7>pipe 8>&- && false
     read -t 5 -ru 8 line
     while [[ $line == x* ]]; do read -t 5 -ru 8 line; done
     [[ $line == *'"event":"command_ended","key":"t/n/k","missed":2,"status":3}' ]] || { echo "$line"; false; }
