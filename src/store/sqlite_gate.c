@@ -261,16 +261,17 @@ static enum hf_err read_head(struct hf_sqlite *sq, struct hf_error *error)
     return err;
 }
 
-/* What the head says, and of which boot we are. */
-static enum hf_err read_boot_and_head(struct hf_sqlite *sq,
-                                      struct hf_error *error)
+/* What mark and head say, and of which boot we are. */
+static enum hf_err read_witnesses(struct hf_sqlite *sq, struct hf_error *error)
 {
     int got = sq->sys->boot_id(sq->sys, sq->boot);
+    enum hf_err err;
 
     if (got)
         return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, -got,
                                   "read this kernel's boot id");
-    return read_head(sq, error);
+    err = hf_sqlite_mark_read(sq, error);
+    return err ? err : read_head(sq, error);
 }
 
 /* What a database of ours begins with: SQLite's magic number and, at 68, the
@@ -291,14 +292,16 @@ static enum hf_err refuse_strange(struct hf_sqlite *sq, struct hf_error *error)
 {
     uint8_t begin[BEGIN_SIZE];
     struct stat about;
-    ssize_t got;
+    ssize_t got = sq->sys->pread(sq->sys, sq->gate_fd, begin, BEGIN_SIZE, 0);
+    enum hf_err err;
 
-    if (sq->mark_found == HF_SQLITE_FOUND)
-        return HF_ERR_OK;
-    got = sq->sys->pread(sq->sys, sq->gate_fd, begin, sizeof(begin), 0);
     if (got == 0 || (got > 0 && is_ours(begin, (size_t)got)) ||
         !sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.run, &about))
         return HF_ERR_OK;
+    /* For this alone: what it says is read once the head is locked, too. */
+    err = hf_sqlite_mark_read(sq, error);
+    if (err || sq->mark_found == HF_SQLITE_FOUND)
+        return err;
     return hf_error_set(error, HF_ERR_UNAVAILABLE,
                         "%s is not a store of Holdfast, and stays as it is",
                         sq->place.path);
@@ -320,8 +323,6 @@ static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
         return HF_ERR_OK; /* is_attached stays false: once more */
     err = try_locks(sq, error);
     if (!err)
-        err = hf_sqlite_mark_read(sq, error);
-    if (!err)
         err = refuse_strange(sq, error);
     if (!err)
         err = open_head(sq, how, error);
@@ -332,7 +333,7 @@ static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,
     /* It may have been put there while we waited for the head. */
     if (!hf_sqlite_is_in_place(sq))
         return HF_ERR_OK;
-    err = read_boot_and_head(sq, error);
+    err = read_witnesses(sq, error);
     sq->is_attached = !err;
     return err;
 }
@@ -363,8 +364,8 @@ bool hf_sqlite_look(struct hf_sqlite *sq)
     sq->is_attached =
         !open_gate(sq, HF_SQLITE_OPEN_IF_THERE, &is_missing, &ignored) &&
         !is_missing && !open_head(sq, HF_SQLITE_OPEN_IF_THERE, &ignored) &&
-        sq->head_fd >= 0 && !hf_sqlite_mark_read(sq, &ignored) &&
-        !read_boot_and_head(sq, &ignored) && hf_sqlite_witnesses_agree(sq);
+        sq->head_fd >= 0 && !read_witnesses(sq, &ignored) &&
+        hf_sqlite_witnesses_agree(sq);
     if (!sq->is_attached)
         hf_sqlite_detach(sq);
     return sq->is_attached;
