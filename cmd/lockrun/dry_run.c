@@ -55,9 +55,7 @@ static void add_command(const struct lockrun_options *options,
 static void add_class(const struct lockrun_options *options,
                       const struct hf_class *class, struct hf_buf *out)
 {
-    struct hf_span ttl = options->ttl.is_given
-                             ? options->ttl.span
-                             : hf_span_ms(class->ttl_default_ms);
+    struct hf_span ttl = limits_ttl(options, class);
     struct hf_span grace = options->grace.is_given
                                ? options->grace.span
                                : hf_deadline_default_grace(ttl);
@@ -209,15 +207,11 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
     };
     struct hf_transport *transport;
     struct program program;
-    struct stat about;
     int status =
         program_find(&program, options->command[0], getenv("PATH"), error);
 
-    if (!status && !stat(program.path, &about) && S_ISDIR(about.st_mode)) {
-        (void)hf_error_set(error, HF_ERR_USAGE, "%s: is a folder",
-                           program.path);
+    if (!status && program_is_folder(program.path, error))
         status = 126;
-    }
     if (!status && !hf_local_open(sys, &store, &transport, error)) {
         if (!look_ahead(options, transport, error) &&
             !look(transport, sys, options, &program, out, error)) {

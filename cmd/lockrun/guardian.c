@@ -60,12 +60,11 @@ static void reap(struct guardian *guardian)
 /* For a second at most. SIGCHLD is blocked. False: nothing came of it. */
 static bool wait_for_child(struct hf_span most)
 {
-    struct timespec limit = {.tv_sec = most.ns / 1000000000,
-                             .tv_nsec = most.ns % 1000000000};
+    struct hf_span span = most.ns < A_SECOND.ns ? most : A_SECOND;
+    struct timespec limit = {.tv_sec = span.ns / 1000000000,
+                             .tv_nsec = span.ns % 1000000000};
     sigset_t child;
 
-    if (most.ns > A_SECOND.ns)
-        limit = (struct timespec){.tv_sec = 1};
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     return sigtimedwait(&child, NULL, &limit) >= 0 || errno != EAGAIN;

@@ -2,7 +2,6 @@
 /* How a job begins, and why one could not. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/lockrun/job.h"
@@ -58,7 +57,6 @@ static int tell_why(const struct spawn *spawn, int errnum, size_t words_added,
 {
     const char *path = spawn->program->path;
     char interpreter[128];
-    struct stat about;
     bool is_missing = errnum == ENOENT || errnum == ENOTDIR ||
                       errnum == ELOOP || errnum == ENAMETOOLONG;
 
@@ -68,8 +66,8 @@ static int tell_why(const struct spawn *spawn, int errnum, size_t words_added,
                            "environment are more than the kernel takes; %zu "
                            "bytes of it are the LOCK_* of lockrun",
                            path, words_added);
-    else if (errnum == EACCES && !stat(path, &about) && S_ISDIR(about.st_mode))
-        (void)hf_error_set(error, HF_ERR_USAGE, "%s: is a folder", path);
+    else if (errnum == EACCES && program_is_folder(path, error))
+        return 126;
     else if (errnum == ENOENT && !access(path, F_OK) &&
              read_interpreter(path, interpreter))
         (void)hf_error_set(error, HF_ERR_USAGE,

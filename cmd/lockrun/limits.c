@@ -28,13 +28,18 @@ static enum hf_err judge_span(const struct hf_opt_span *span,
     return HF_ERR_OK;
 }
 
+struct hf_span limits_ttl(const struct lockrun_options *options,
+                          const struct hf_class *rules)
+{
+    return options->ttl.is_given ? options->ttl.span
+                                 : hf_span_ms(rules->ttl_default_ms);
+}
+
 static enum hf_err judge_grace(const struct lockrun_options *options,
                                const struct hf_class *rules,
                                struct hf_error *error)
 {
-    struct hf_span ttl = options->ttl.is_given
-                             ? options->ttl.span
-                             : hf_span_ms(rules->ttl_default_ms);
+    struct hf_span ttl = limits_ttl(options, rules);
 
     if (!options->grace.is_given ||
         hf_deadline_grace_fits(ttl, options->grace.span))

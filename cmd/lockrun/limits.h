@@ -11,6 +11,9 @@
 #include "cmd/lockrun/options.h"
 #include "core/request.h"
 
+/* Of the lease that is asked for. */
+struct hf_span limits_ttl(const struct lockrun_options *options,
+                          const struct hf_class *rules);
 /* HF_ERR_OK; USAGE or DENIED, and `error` says what does not fit. */
 enum hf_err limits_judge(const struct lockrun_options *options,
                          const struct hf_class *rules, struct hf_error *error);

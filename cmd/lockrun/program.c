@@ -242,6 +242,16 @@ int program_find(struct program *program, const char *name, const char *folders,
     return 126;
 }
 
+bool program_is_folder(const char *path, struct hf_error *error)
+{
+    struct stat about;
+
+    if (stat(path, &about) || !S_ISDIR(about.st_mode))
+        return false;
+    (void)hf_error_set(error, HF_ERR_USAGE, "%s: is a folder", path);
+    return true;
+}
+
 void program_clear(struct program *program)
 {
     free(program->path);

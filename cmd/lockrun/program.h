@@ -35,6 +35,8 @@ struct program {
 int program_find(struct program *program, const char *name, const char *folders,
                  struct hf_error *error);
 void program_clear(struct program *program);
+/* What no search finds out: it can be entered, not run. Then told. */
+bool program_is_folder(const char *path, struct hf_error *error);
 
 /* The next of `folders` for `name`, into `path`; NULL behind the last one.
  * Calls nothing that a vforked child must not. */

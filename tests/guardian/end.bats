@@ -10,14 +10,17 @@ teardown() {
     guardian_teardown
 }
 
-counts_terms() {
+# A job, $D/notes.py FILE, that writes there what it gets, and after the first
+# needs a moment to clean up.
+notes_signals() {
     command -v python3 >/dev/null || skip 'no python3 here'
-    cat >"$D/counts.py" <<'END'
+    cat >"$D/notes.py" <<'END'
 import os, signal, sys, time
 def note(number, frame):
     with open(sys.argv[1], "a") as file:
-        file.write("TERM\n")
-signal.signal(signal.SIGTERM, note)
+        file.write(signal.Signals(number).name[3:] + "\n")
+for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+    signal.signal(number, note)
 open(sys.argv[1] + ".up", "w").close()
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.01)
@@ -28,10 +31,14 @@ while time.monotonic() < end:
 open(sys.argv[1] + ".cleaned", "w").close()
 sys.exit(6)
 END
+}
+
+counts_terms() {
+    notes_signals
     local n all
     for n in $(seq "${HF_TRIES:-10}"); do
         rm -f "$D"/terms*
-        launch "terms$n" --ttl 60s -- python3 "$D/counts.py" "$D/terms"
+        launch "terms$n" --ttl 60s -- python3 "$D/notes.py" "$D/terms"
         appears "$D/terms.up"
         guardian=$(guardian_of "$started")
         mapfile -t all < <(tree_of "$started" | shuf)
@@ -52,21 +59,7 @@ END
 # As systemd does it: the main process first, CONT behind TERM, and HUP where
 # SendSIGHUP= says so; then all the others likewise.
 as_a_manager() {
-    command -v python3 >/dev/null || skip 'no python3 here'
-    cat >"$D/each.py" <<'END'
-import os, signal, sys, time
-def note(number, frame):
-    with open(sys.argv[1], "a") as file:
-        file.write(signal.Signals(number).name + "\n")
-for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
-    signal.signal(number, note)
-open(sys.argv[1] + ".up", "w").close()
-while not os.path.exists(sys.argv[1]):
-    time.sleep(0.01)
-end = time.monotonic() + 0.3
-while time.monotonic() < end:
-    time.sleep(0.01)
-END
+    notes_signals
     cat >"$D/manager.py" <<'END'
 import os, signal, sys, time
 more = [signal.SIGHUP] if sys.argv[1] == "hup" else []
@@ -83,15 +76,16 @@ END
     for n in 1 2 3 4 5; do
         for how in term hup; do
             rm -f "$D"/got*
-            launch "each$n$how" --ttl 60s -- python3 "$D/each.py" "$D/got"
+            launch "each$n$how" --ttl 60s -- python3 "$D/notes.py" "$D/got"
             appears "$D/got.up"
             guardian=$(guardian_of "$started")
             mapfile -t all < <(tree_of "$started" | grep -vx "$started" | shuf)
             python3 "$D/manager.py" "$how" "$started" "${all[@]}"
             ended "$started"
-            [ "$status" = 0 ]
+            [ "$status" = 6 ]
+            [ -e "$D/got.cleaned" ]
             [ "$(sort "$D/got" | uniq -c | awk '{ printf "%s %s,", $1, $2 }')" = \
-                "$([ "$how" = term ] || echo '1 SIGHUP,')1 SIGTERM," ] ||
+                "$([ "$how" = term ] || echo '1 HUP,')1 TERM," ] ||
                 { cat "$D/got"; false; }
             within 10 gone "$guardian"
         done

@@ -333,10 +333,7 @@ static void without_memory_no_hold_is_lost(void **state)
     unsigned int refused = 0;
     bool has_failed = true;
 
-    ask(bed, bed->transport, &open);
-    acquire.session = open.session;
-    ask(bed, bed->transport, &acquire);
-    assert_int_equal(acquire.answer, HF_ANSWER_GRANTED);
+    get_key(bed, &open, &acquire);
     hold.mode = acquire.mode;
     hold.token = acquire.token;
     for (unsigned int n = 1; has_failed; n++) {

@@ -122,6 +122,14 @@ static void lives(pid_t pid)
     assert_int_equal(ended_by(pid), SIGKILL);
 }
 
+/* A tree, and a process that is listed in it; of whom it is a child by now. */
+static pid_t plant(struct tree *tree, pid_t its_parent)
+{
+    tree_init(tree);
+    parent = its_parent;
+    return make_process();
+}
+
 static void who_is_still_ours_gets_the_signal(void **state_)
 {
     struct pids refused = {.list = NULL};
@@ -129,9 +137,7 @@ static void who_is_still_ours_gets_the_signal(void **state_)
     pid_t pid;
 
     (void)state_;
-    tree_init(&tree);
-    pid = make_process();
-    parent = getpid();
+    pid = plant(&tree, getpid());
     tree_signal(&tree, SIGTERM, TREE_ALL, &refused);
     assert_int_equal(ended_by(pid), SIGTERM);
     assert_false(was_looked_at_early);
@@ -149,9 +155,7 @@ static void who_has_the_number_of_one_that_ended_gets_none(void **state_)
     pid_t pid;
 
     (void)state_;
-    tree_init(&tree);
-    pid = make_process();
-    parent = 1;
+    pid = plant(&tree, 1);
     tree_signal(&tree, SIGTERM, TREE_ALL, &refused);
     tree_kill(&tree, &refused);
     state = 'T';
@@ -169,9 +173,7 @@ static void strangers_get_none(void **state_)
     pid_t pid;
 
     (void)state_;
-    tree_init(&tree);
-    pid = make_process();
-    parent = getpid();
+    pid = plant(&tree, getpid());
     tree_spare(&tree, pid);
     tree_signal(&tree, SIGTERM, TREE_ALL, &refused);
     tree_kill(&tree, &refused);
