@@ -19,5 +19,7 @@ new=$(mktemp "${TMPDIR:-/tmp}/backup.XXXXXXXX")
 trap 'rm -f "$new"' EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
-tar -C "$1" -czf "$new" .
+# The archive is tar's standard output: if tar is told its name, the gzip that it
+# starts opens it, and can make it again after a tar that failed is gone.
+tar -C "$1" -czf - . >"$new"
 lockfence file write "$2" <"$new"

@@ -370,6 +370,15 @@ END
     [ "$status" = 64 ]
 }
 
+@test "backup.sh: what fails leaves nothing, however late its gzip is" {
+    # tar does not wait for it. The key is held, as far as the script can see.
+    LOCK_KEY=site/backup/data TMPDIR=$D runs strace -f -qq -o trace \
+        -e trace=?creat -e inject=?creat:delay_enter=500000 \
+        "$examples/backup.sh" "$D/none" "$D/data.tar.gz"
+    [ "$status" = 2 ]
+    [ -z "$(find . -name 'backup.*')" ] || { find . -name 'backup.*'; false; }
+}
+
 @test "backup.sh: a second one waits within its bound, then 75" {
     mkdir data
     holds a site/backup/data --note 'backup of elsewhere'
