@@ -375,7 +375,7 @@ END
     LOCK_KEY=site/backup/data TMPDIR=$D runs strace -f -qq -o trace \
         -e trace=?creat -e inject=?creat:delay_enter=500000 \
         "$examples/backup.sh" "$D/none" "$D/data.tar.gz"
-    [ "$status" = 2 ]
+    [ "$status" = 2 ] || { echo "$status $output"; false; }
     [ -z "$(find . -name 'backup.*')" ] || { find . -name 'backup.*'; false; }
 }
 
