@@ -286,7 +286,8 @@ static bool is_ours(const uint8_t *bytes, size_t size)
 /*
  * A path that was mistaken for a store's must not cost what lies there: a file
  * that does not begin like a database of ours, with nothing beside it that one
- * leaves, is nothing to be set aside and made anew.
+ * leaves, is nothing to be set aside and made anew; nor is a mark to be written
+ * over a file of that name that is none, where there is no database.
  */
 static enum hf_err refuse_strange(struct hf_sqlite *sq, struct hf_error *error)
 {
@@ -295,16 +296,20 @@ static enum hf_err refuse_strange(struct hf_sqlite *sq, struct hf_error *error)
     ssize_t got = sq->sys->pread(sq->sys, sq->gate_fd, begin, BEGIN_SIZE, 0);
     enum hf_err err;
 
-    if (got == 0 || (got > 0 && is_ours(begin, (size_t)got)) ||
+    if ((got > 0 && is_ours(begin, (size_t)got)) ||
         !sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.run, &about))
         return HF_ERR_OK;
     /* For this alone: what it says is read once the head is locked, too. */
     err = hf_sqlite_mark_read(sq, error);
-    if (err || sq->mark_found == HF_SQLITE_FOUND)
+    if (err || sq->mark_found == HF_SQLITE_FOUND ||
+        (got == 0 && sq->mark_found != HF_SQLITE_STRANGE))
         return err;
-    return hf_error_set(error, HF_ERR_UNAVAILABLE,
-                        "%s is not a store of Holdfast, and stays as it is",
-                        sq->place.path);
+    return hf_error_set(
+        error, HF_ERR_UNAVAILABLE,
+        got ? "%s is not a store of Holdfast, and stays as it is"
+            : "%s.mark is not of a store of Holdfast, and stays "
+              "as it is: move it away",
+        sq->place.path);
 }
 
 static enum hf_err attach_once(struct hf_sqlite *sq, bool *is_missing,

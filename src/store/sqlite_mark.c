@@ -79,25 +79,29 @@ static enum hf_err mark_open(struct hf_sqlite *sq, enum hf_sqlite_open_how how,
 static ssize_t read_slots(struct hf_sqlite *sq, int fd,
                           struct hf_sqlite_mark slots[SLOTS], bool *is_whole)
 {
-    uint8_t bytes[(SLOTS - 1) * SLOT_BYTES + sizeof(struct hf_sqlite_mark)];
+    uint8_t bytes[(SLOTS - 1) * SLOT_BYTES + sizeof(struct hf_sqlite_mark)] = {
+        0};
     ssize_t got = sq->sys->pread(sq->sys, fd, bytes, sizeof(bytes), 0);
 
     for (size_t i = 0; i < SLOTS; i++) {
         size_t end = i * SLOT_BYTES + sizeof(slots[0]);
 
-        is_whole[i] = false;
-        if (got < (ssize_t)end)
-            continue;
         memcpy(&slots[i], bytes + i * SLOT_BYTES, sizeof(slots[0]));
-        is_whole[i] =
-            slots[i].magic == MARK_MAGIC && slots[i].sum == mark_sum(&slots[i]);
+        is_whole[i] = got >= (ssize_t)end && slots[i].magic == MARK_MAGIC &&
+                      slots[i].sum == mark_sum(&slots[i]);
     }
     return got;
 }
 
+/* What a power cut leaves of a new one is zero, or begins as it was written. */
+static bool may_be_ours(const struct hf_sqlite_mark *slot)
+{
+    return slot->magic == MARK_MAGIC || slot->magic == 0;
+}
+
 enum hf_err hf_sqlite_mark_read(struct hf_sqlite *sq, struct hf_error *error)
 {
-    struct hf_sqlite_mark slots[SLOTS] = {{.magic = 0}};
+    struct hf_sqlite_mark slots[SLOTS];
     bool is_whole[SLOTS];
     ssize_t got;
     int fd;
@@ -112,7 +116,9 @@ enum hf_err hf_sqlite_mark_read(struct hf_sqlite *sq, struct hf_error *error)
         return hf_sqlite_place_error(error, (int)-got, "read the mark of",
                                      sq->place.path, "");
     /* An empty one was never written. */
-    sq->mark_found = got ? HF_SQLITE_DAMAGED : HF_SQLITE_MISSING;
+    if (got > 0)
+        sq->mark_found =
+            may_be_ours(&slots[0]) ? HF_SQLITE_DAMAGED : HF_SQLITE_STRANGE;
     for (size_t i = 0; i < SLOTS; i++) {
         if (!is_whole[i] || (sq->mark_found == HF_SQLITE_FOUND &&
                              slots[i].sequence <= sq->mark.sequence))

@@ -13,7 +13,12 @@
 
 struct hf_sqlite;
 
-enum hf_sqlite_found { HF_SQLITE_MISSING, HF_SQLITE_DAMAGED, HF_SQLITE_FOUND };
+enum hf_sqlite_found {
+    HF_SQLITE_MISSING,
+    HF_SQLITE_STRANGE, /* a file in which nothing is of ours; the mark alone */
+    HF_SQLITE_DAMAGED,
+    HF_SQLITE_FOUND
+};
 
 /*
  * PATH.mark: two slots of one form, written by turns and synced, so that one

@@ -121,3 +121,26 @@ with sqlite3.connect("place/other.db") as db:
     sha256sum -c --quiet sums
     stat -c '%n %a %i %y' place place/* | diff stats -
 }
+
+@test "a file at the mark's place that is no mark stays as it is; what a power cut leaves of one is none" {
+    mkdir place
+    echo 'a page to read on' >place/book.mark
+    for words in 'lockrun --key k -- touch ran' 'lockrun --dry-run -- true' \
+        'lockctl release k --token 5' 'lockctl epoch advance --yes --now --why x'; do
+        # shellcheck disable=SC2086
+        HOLDFAST_STORE=$D/place/book runs $words
+        [ "$status" = 69 ] || { echo "$words: $status $output"; false; }
+        [[ $output == "${words%% *}: $D/place/book.mark is not of a store"* ]] || { echo "$output"; false; }
+        [ "${#lines[@]}" = 1 ]
+    done
+    [ ! -e ran ]
+    [ "$(cat place/book.mark)" = 'a page to read on' ]
+
+    HOLDFAST_STORE=$D/place/whole lockrun --key k -- true
+    head -c 60 place/whole.mark >place/half.mark
+    HOLDFAST_STORE=$D/place/half lockrun --key k -- true
+    for size in 0 60 4096 4200; do
+        truncate -s "$size" "place/zero$size.mark"
+        HOLDFAST_STORE=$D/place/zero$size lockrun --key k -- true
+    done
+}
