@@ -2,6 +2,7 @@
 #include "cmd/lockrun/ask.h"
 
 #include <poll.h>
+#include <stdio.h>
 
 /* Nothing asked here takes longer than the store's own limit; this only keeps a
  * fault from being waited for without end. */
@@ -31,4 +32,20 @@ enum hf_err ask(struct hf_transport *transport, struct hf_request *request,
     }
     return request->answer == HF_ANSWER_FAILED ? request->error.code
                                                : HF_ERR_OK;
+}
+
+void ask_who_has(const struct hf_local_options *store, const char *key,
+                 struct hf_sys *sys, struct hf_request *request)
+{
+    struct hf_local_options looking = *store;
+    struct hf_transport *transport;
+    struct hf_error ignored;
+
+    *request = (struct hf_request){.kind = HF_REQUEST_SHOW};
+    looking.read_only = true;
+    if (hf_local_open(sys, &looking, &transport, &ignored))
+        return;
+    (void)snprintf(request->key, sizeof(request->key), "%s", key);
+    (void)!ask(transport, request, sys);
+    transport->ops->close(transport);
 }

@@ -6,6 +6,7 @@
 #define LOCKRUN_ASK_H
 
 #include "base/sys.h"
+#include "client/local.h"
 #include "client/transport.h"
 
 /*
@@ -14,5 +15,12 @@
  */
 enum hf_err ask(struct hf_transport *transport, struct hf_request *request,
                 struct hf_sys *sys);
+
+/*
+ * All who hold `key` or wait for it, in request->infos: none if the store does
+ * not answer. Opens it anew. The caller clears *request.
+ */
+void ask_who_has(const struct hf_local_options *store, const char *key,
+                 struct hf_sys *sys, struct hf_request *request);
 
 #endif

@@ -99,23 +99,14 @@ bool busy_is_dying(const struct hf_hold_info *info)
 void busy_look(const struct hf_local_options *store, const char *key,
                struct hf_sys *sys, struct hf_hold_info *info)
 {
-    struct hf_request request = {.kind = HF_REQUEST_SHOW};
-    struct hf_local_options looking = *store;
-    struct hf_transport *transport;
-    struct hf_error ignored;
+    struct hf_request request;
 
-    looking.read_only = true;
-    if (hf_local_open(sys, &looking, &transport, &ignored))
-        return;
-    snprintf(request.key, sizeof(request.key), "%s", key);
-    if (!ask(transport, &request, sys)) {
-        for (size_t i = 0; i < request.info_count; i++) {
-            if (request.infos[i].kind == info->kind &&
-                memcmp(request.infos[i].who.grant, info->who.grant,
-                       sizeof(info->who.grant)) == 0)
-                *info = request.infos[i];
-        }
+    ask_who_has(store, key, sys, &request);
+    for (size_t i = 0; i < request.info_count; i++) {
+        if (request.infos[i].kind == info->kind &&
+            memcmp(request.infos[i].who.grant, info->who.grant,
+                   sizeof(info->who.grant)) == 0)
+            *info = request.infos[i];
     }
     hf_request_clear(&request);
-    transport->ops->close(transport);
 }

@@ -56,16 +56,6 @@ static int ask_for_key(struct run *run)
     return 0;
 }
 
-/* Would we wait for the very lockrun that runs us? */
-static const struct hf_hold_info *outer_hold(const struct run *run)
-{
-    const struct hf_request *busy = hf_session_busy(run->session);
-
-    if (busy->info_count > 0 && nested_is(&busy->infos[0]))
-        return &busy->infos[0];
-    return NULL;
-}
-
 static int busy_status(const struct lockrun_options *options)
 {
     if (options->skips)
@@ -113,11 +103,12 @@ static int tell_busy(struct run *run)
     const struct hf_request *busy = hf_session_busy(run->session);
     const struct lockrun_options *options = run->options;
     struct hf_hold_info *holder = busy->info_count > 0 ? &busy->infos[0] : NULL;
+    struct hf_hold_info outer;
     struct hf_buf text;
     const char *what;
 
-    if (outer_hold(run))
-        return nested_end(run, outer_hold(run));
+    if (nested_find(run, &outer))
+        return nested_end(run, &outer);
     hf_buf_init(&text, HF_KEY_SIZE + BUSY_BYTES_MAX);
     run->cause = hf_err_name(HF_ERR_BUSY);
     (void)hf_buf_printf(&text, "%s ", run->key);
@@ -184,20 +175,18 @@ static void tell_waiting(const struct run *run)
 /* Once it waits: 0, or the status of an end that --nested makes. */
 static int look_at_holder(struct run *run)
 {
-    const struct hf_hold_info *outer;
-    struct hf_hold_info info;
+    struct hf_hold_info outer;
 
     if (run->knows_holder)
         return 0;
     run->knows_holder = true;
-    outer = outer_hold(run);
-    if (!outer) {
+    /* Would we wait for the very lockrun that runs us? */
+    if (!nested_find(run, &outer)) {
         tell_waiting(run);
         return 0;
     }
-    info = *outer;
     leave_queue(run);
-    return nested_end(run, &info);
+    return nested_end(run, &outer);
 }
 
 int run_get_key(struct run *run, bool *is_held)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/lockrun/ask.h"
 #include "cmd/lockrun/busy.h"
 #include "cmd/lockrun/environment.h"
 #include "cmd/lockrun/proc.h"
@@ -30,7 +31,7 @@ static bool is_ancestor(pid_t pid)
     return at == pid;
 }
 
-bool nested_is(const struct hf_hold_info *info)
+static bool is_outer(const struct hf_hold_info *info)
 {
     const char *session = getenv("LOCK_SESSION");
 
@@ -65,6 +66,56 @@ static char *const *outer_environment(struct run *run,
                : environment->list;
 }
 
+bool nested_find(const struct run *run, struct hf_hold_info *outer)
+{
+    const struct hf_request *busy = hf_session_busy(run->session);
+    struct hf_request all;
+    bool is_found = false;
+
+    if (busy->info_count == 0)
+        return false;
+    *outer = busy->infos[0];
+    if (is_outer(outer))
+        return true;
+    /* Others may share it with the outer one: the first of them was named. */
+    if (outer->kind == HF_HOLD || outer->kind == HF_FLOOR)
+        return false;
+    ask_who_has(&run->store, run->key, run->sys, &all);
+    for (size_t i = 0; i < all.info_count && !is_found; i++) {
+        *outer = all.infos[i];
+        is_found = is_outer(outer);
+    }
+    hf_request_clear(&all);
+    return is_found;
+}
+
+/* What is asked of a hold, and is not ours to do. */
+static void tell_what_is_not_kept(const struct run *run,
+                                  const struct hf_hold_info *info)
+{
+    const struct lockrun_options *options = run->options;
+    const struct {
+        const char *name;
+        bool is_given;
+    } rows[] = {
+        {"--ttl", options->ttl.is_given},
+        {"--grace", options->grace.is_given},
+        {"--hold-min", options->hold_min.is_given},
+        {"--max-run", options->max_run.is_given},
+        {"--leftover", options->leftover_word.is_given},
+        {"--on-doubt", options->on_doubt != NULL},
+        {"--on-lost", options->on_lost != NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].is_given)
+            say(&run->say,
+                "%s is the outer lockrun's to keep (pid %u): with "
+                "--nested=join it is not kept here",
+                rows[i].name, (unsigned int)info->who.pid);
+    }
+}
+
 static int join(struct run *run, const struct hf_hold_info *info)
 {
     struct environment environment;
@@ -76,6 +127,7 @@ static int join(struct run *run, const struct hf_hold_info *info)
         return run_fail(run, &error);
     say_step(&run->say, "joining the hold of %s that runs this command",
              run->key);
+    tell_what_is_not_kept(run, info);
     for (int fd = 0; fd <= STDERR_FILENO; fd++) {
         if (run->closed & 1U << fd)
             close(fd);
@@ -92,13 +144,17 @@ static int join(struct run *run, const struct hf_hold_info *info)
 
 int nested_end(struct run *run, const struct hf_hold_info *info)
 {
-    if (run->options->joins)
+    bool is_enough = info->kind == HF_HOLD || run->options->mode == HF_SHARED;
+
+    if (run->options->joins && is_enough)
         return join(run, info);
     say(&run->say,
-        "%s is held by the lockrun (pid %u) that runs this very command: to "
+        "%s is held%s by the lockrun (pid %u) that runs this very command: to "
         "wait for it would be to wait for ever; take away one of the two, give "
-        "one another --key, or say --nested=join",
-        run->key, (unsigned int)info->who.pid);
+        "one another --key, or %s",
+        run->key, info->kind == HF_SHARE ? " shared" : "",
+        (unsigned int)info->who.pid,
+        is_enough ? "say --nested=join" : "let both be -x, or both -s");
     run->cause = hf_err_name(HF_ERR_USAGE);
     return hf_err_status(HF_ERR_USAGE);
 }

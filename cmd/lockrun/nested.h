@@ -11,12 +11,14 @@
 
 #include "cmd/lockrun/run.h"
 
-/* Is this the hold under which we run? */
-bool nested_is(const struct hf_hold_info *info);
+/* Of a key that is busy or waited for: is there a hold under which we run? May
+ * open the store anew. */
+bool nested_find(const struct run *run, struct hf_hold_info *outer);
 /*
  * What --nested says: the exit status of a refusal, told; or the command takes
  * this process's place, under the outer hold, and this returns only when that
- * failed (126 or 127, told).
+ * failed (126 or 127, told). A hold that is shared is not joined by who asks
+ * for it alone.
  */
 int nested_end(struct run *run, const struct hf_hold_info *info);
 

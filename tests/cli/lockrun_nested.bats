@@ -43,6 +43,54 @@ teardown() { lockrun_teardown; }
     [ "$status" = 0 ]
 }
 
+@test "C10: --nested=join is of the outer hold's mode: one that is shared is not joined by -x" {
+    runs timeout 20 "${L[@]}" -s -- lockrun -x --key t/n/k --nested=join -w 9 -- touch ran
+    [ "$status" = 64 ]
+    [[ $output == *'is held shared by the lockrun (pid '*'let both be -x, or both -s' ]] || { echo "$output"; false; }
+    [ ! -e ran ]
+    runs "${L[@]}" -- lockrun -s --key t/n/k --nested=join -n -- echo joined
+    [ "$output" = joined ]
+}
+
+@test "C10: it is found among others that share the key, too" {
+    begins -s -- sh -c 'touch began; exec sleep 60'
+    appears began
+    for how in -n '-w 60'; do
+        # shellcheck disable=SC2086
+        runs timeout 20 "${L[@]}" -s -- lockrun -x --key t/n/k $how -- touch ran
+        [ "$status" = 64 ] || { echo "$how: $status $output"; false; }
+    done
+    [ ! -e ran ]
+}
+
+@test "C10: it is found behind one who waits to have the key alone, too" {
+    begins -s -- sh -c 'touch began; while [ ! -e go ]; do sleep 0.1; done
+        exec lockrun -s --key t/n/k -w 60 -- touch ran'
+    inner=$started
+    appears began
+    begins -x -w 60 -- true
+    within 20 eval 'lockctl queue t/n/k | grep -q "$started"'
+    touch go
+    ended "$inner"
+    [ "$status" = 64 ]
+    [ ! -e ran ]
+    ended "$started"
+}
+
+@test "C10: what a joined run does not keep is said" {
+    runs "${L[@]}" -- lockrun --key t/n/k --nested=join --max-run=1h --on-lost=true \
+        --leftover=kill --hold-min 1s -- echo joined
+    [ "$status" = 0 ]
+    for option in max-run on-lost leftover hold-min; do
+        [[ $output == *"--$option is the outer lockrun's to keep (pid "* ]] || { echo "$output"; false; }
+    done
+    [ "${#lines[@]}" = 5 ]
+    [ "${lines[4]}" = joined ]
+    # Where there is nothing to join they are kept.
+    runs "${L[@]}" --nested=join --max-run=1h --hold-min 1s -- echo alone
+    [ "$output" = alone ]
+}
+
 @test "a stranger's hold is busy, whatever --nested says" {
     begins -- sh -c 'touch began; exec sleep 60'
     appears began
