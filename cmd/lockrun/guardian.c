@@ -61,8 +61,7 @@ static void reap(struct guardian *guardian)
 static bool wait_for_child(struct hf_span most)
 {
     struct hf_span span = most.ns < A_SECOND.ns ? most : A_SECOND;
-    struct timespec limit = {.tv_sec = span.ns / 1000000000,
-                             .tv_nsec = span.ns % 1000000000};
+    struct timespec limit = hf_span_to_timespec(span);
     sigset_t child;
 
     sigemptyset(&child);
@@ -71,10 +70,10 @@ static bool wait_for_child(struct hf_span most)
 }
 
 /*
- * Whoever looks for changes next looks at them all. While the kernel makes the
- * command of its file, which may take long where that lies elsewhere, the
- * guardian stands still: should that last until the lease is over, nothing of
- * the command is to run.
+ * Whoever looks for changes next looks at them all. The kernel may take long to
+ * make the command of a file that lies elsewhere, and with a cgroup the
+ * guardian stands still meanwhile: should that last until the lease is over,
+ * nothing of the command is to run.
  */
 static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
                            struct tree *tree)
@@ -95,6 +94,7 @@ static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
         if (!wait_for_child(left))
             (void)kill(guardian->pid, SIGCONT);
     }
+    guardian->was_late = guardian->was_late || page->was_late;
     pids_clear(&refused);
 }
 

@@ -34,6 +34,8 @@ struct guardian_page {
     pid_t job;
     _Atomic int stage; /* enum guardian_stage */
     _Atomic int deed;  /* enum guardian_deed */
+    /* The command was killed before it was one. Stands before `stage` does. */
+    _Atomic bool was_late;
     /*
      * The command's last change: a count of them, then 8 bits of what it was
      * (enum of struct tree_change), then 16 of the status. An end stands here

@@ -54,9 +54,10 @@ struct guard {
     struct hf_time woke_late_at; /* the last time; the past: never */
     bool is_patient;             /* lockrun is given time since then */
     bool stands_still;           /* the command was stopped */
-    struct hf_time went_on_at;   /* the last time that it went on after that */
-    bool has_ended;              /* the command has; others may live on */
-    bool is_asked;               /* by us */
+    struct hf_time went_on_at; /* it went on after that, and was to be asked */
+    int64_t went_on_for;       /* at this time (term_at) */
+    bool has_ended;            /* the command has; others may live on */
+    bool is_asked;             /* by us */
     bool is_killed;
     struct hf_time kill_at; /* once asked */
     struct hf_time retry_at;
@@ -85,6 +86,19 @@ static void did(struct guard *guard, enum guardian_deed deed)
 {
     guard->page->deed = deed;
     guard->has_news = true;
+}
+
+/* None of them does anything to us; lockrun may want to know. */
+static void drain_signals(struct guard *guard)
+{
+    struct signalfd_siginfo info;
+
+    while (read(guard->signal_fd, &info, sizeof(info)) > 0) {
+        if (info.ssi_signo >= GUARDIAN_SIGNALS)
+            continue;
+        guard->page->got_at[info.ssi_signo] = guard->now.ns;
+        guard->page->got_from[info.ssi_signo] = (pid_t)info.ssi_pid;
+    }
 }
 
 /* ---- at the start ---------------------------------------------------------
@@ -171,10 +185,60 @@ static int judge_start(const struct guard *guard)
     return hf_time_reached(kill_at, sys->steady(sys)) ? ETIME : 0;
 }
 
+/* A ^Z or another stop in the moment before it is the command: there is nobody
+ * yet to tell of it, and it would never become one. */
+static void let_go_on(pid_t child)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    if (!waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG) && info.si_pid)
+        (void)kill(child, SIGCONT);
+}
+
+/*
+ * The command is being made of its file: `fd` tells when it is, or cannot be.
+ * Should the lease be over first, or lockrun die, nothing of it is to run.
+ */
+static void watch_start(void *context, int fd, pid_t child)
+{
+    struct guard *guard = context;
+    struct guardian_page *page = guard->page;
+    struct hf_sys *sys = guard->orders->sys;
+    struct pollfd ready[] = {
+        {.fd = fd, .events = POLLIN},
+        {.fd = guard->lockrun_fd, .events = POLLIN},
+        {.fd = guard->signal_fd, .events = POLLIN},
+    };
+
+    do {
+        struct hf_time kill_at = {page->kill_at};
+        struct timespec left;
+
+        guard->now = sys->steady(sys);
+        left = hf_span_to_timespec(hf_time_since(kill_at, guard->now));
+        if (ppoll(ready, 3, page->was_late ? NULL : &left, NULL) < 0)
+            continue;
+        guard->now = sys->steady(sys);
+        if (ready[2].revents) {
+            drain_signals(guard);
+            let_go_on(child);
+        }
+        if (!page->was_late &&
+            (ready[1].revents || hf_time_reached(kill_at, guard->now)) &&
+            !ready[0].revents) {
+            page->was_late = true;
+            (void)kill(child, SIGKILL);
+            /* No more is to be done than to see it end. */
+            ready[1].fd = -1;
+        }
+    } while (!ready[0].revents);
+}
+
 /* Is there a job to watch? */
 static bool start(struct guard *guard, const struct spawn *spawn_)
 {
     struct guardian_page *page = guard->page;
+    const struct spawn_watch watch = {watch_start, guard};
     bool is_started;
 
     page->spawn_errnum = watch_lockrun(guard);
@@ -184,7 +248,7 @@ static bool start(struct guard *guard, const struct spawn *spawn_)
         page->spawn_errnum = judge_start(guard);
     if (!page->spawn_errnum)
         page->spawn_errnum =
-            spawn_command(spawn_, &page->job, &page->exec_errnum);
+            spawn_command(spawn_, &watch, &page->job, &page->exec_errnum);
     is_started = !page->spawn_errnum && !page->exec_errnum;
     if (!page->spawn_errnum && page->exec_errnum)
         (void)waitpid(page->job, NULL, 0);
@@ -327,6 +391,18 @@ static bool lets_go(const struct guard *guard)
            !guard->is_killed && !guard->page->has_asked;
 }
 
+/* Who was stopped until it was to be asked is given a moment, once: one who is
+ * stopped again and again is asked as well. */
+static void note_going_on(struct guard *guard)
+{
+    int64_t term_at = guard->page->term_at;
+
+    if (guard->now.ns < term_at || guard->went_on_for == term_at)
+        return;
+    guard->went_on_at = guard->now;
+    guard->went_on_for = term_at;
+}
+
 /* Take what happened. Is anything left to look after? */
 static bool look(struct guard *guard)
 {
@@ -338,7 +414,7 @@ static bool look(struct guard *guard)
         if (change.pid != guard->page->job)
             continue;
         if (guard->stands_still)
-            guard->went_on_at = guard->now;
+            note_going_on(guard);
         guard->stands_still = change.what == TREE_STOPPED;
         guard->has_ended = change.what == TREE_ENDED;
         tell_change(guard, &change);
@@ -356,19 +432,6 @@ static bool look(struct guard *guard)
     return true;
 }
 
-/* None of them does anything to us; lockrun may want to know. */
-static void drain_signals(struct guard *guard)
-{
-    struct signalfd_siginfo info;
-
-    while (read(guard->signal_fd, &info, sizeof(info)) > 0) {
-        if (info.ssi_signo >= GUARDIAN_SIGNALS)
-            continue;
-        guard->page->got_at[info.ssi_signo] = guard->now.ns;
-        guard->page->got_from[info.ssi_signo] = (pid_t)info.ssi_pid;
-    }
-}
-
 static void wait_until(struct guard *guard, struct hf_time at)
 {
     struct hf_sys *sys = guard->orders->sys;
@@ -381,10 +444,7 @@ static void wait_until(struct guard *guard, struct hf_time at)
     struct timespec limit;
 
     left = hf_time_since(at, sys->steady(sys));
-    if (left.ns < 0)
-        left.ns = 0;
-    limit = (struct timespec){.tv_sec = left.ns / 1000000000,
-                              .tv_nsec = left.ns % 1000000000};
+    limit = hf_span_to_timespec(left);
     (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
     guard->now = sys->steady(sys);
     /* Late again while we are patient: that would never end. */
@@ -425,6 +485,7 @@ void guardian_watch(struct guardian_page *page,
         .events_fd = -1,
         .woke_late_at = {INT64_MIN / 2},
         .went_on_at = {INT64_MIN / 2},
+        .went_on_for = INT64_MIN,
     };
 
     tree_take_over(tree);

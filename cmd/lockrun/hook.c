@@ -57,8 +57,7 @@ static void tell(int told_fd, int what)
 /* Until something happened to a child, or for so long. */
 static void wait_for_child(struct hf_span most)
 {
-    struct timespec limit = {.tv_sec = most.ns / 1000000000,
-                             .tv_nsec = most.ns % 1000000000};
+    struct timespec limit = hf_span_to_timespec(most);
     sigset_t child;
 
     sigemptyset(&child);

@@ -43,10 +43,7 @@ void run_wait(struct run *run, struct hf_time at, int events_fd)
 
     at = hf_time_min(at, hf_session_wake_at(run->session));
     left = hf_time_since(at, run->now);
-    if (left.ns < 0)
-        left.ns = 0;
-    limit = (struct timespec){.tv_sec = left.ns / 1000000000,
-                              .tv_nsec = left.ns % 1000000000};
+    limit = hf_span_to_timespec(left);
     (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
     run_turn(run);
     run->stood = hf_time_since(run->now, at);
@@ -145,8 +142,7 @@ static int sleep_jitter(struct run *run)
     }
     most.ns = (int64_t)(random % ((uint64_t)most.ns + 1));
     say_step(&run->say, "starting in %s", hf_duration_print(most).text);
-    left = (struct timespec){.tv_sec = most.ns / 1000000000,
-                             .tv_nsec = most.ns % 1000000000};
+    left = hf_span_to_timespec(most);
     while (nanosleep(&left, &left) && errno == EINTR)
         continue;
     return 0;

@@ -13,13 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child calls a handful of functions, and builds paths. */
-enum { STACK_BYTES = 8192 + 2 * PATH_MAX };
-
 struct child {
     const struct spawn *spawn;
     pid_t parent;
-    volatile int exec_errno;
+    int tell_fd; /* the errno of exec is written there */
 };
 
 /* Does execvp(3) try the next folder after this? */
@@ -62,15 +59,13 @@ static int exec_first_that_works(const struct spawn *spawn)
     return was_refused ? EACCES : errnum;
 }
 
-/*
- * In the child, on the parent's memory while the parent stands still. Returns
- * the exit status of a child that could not become the command.
- */
-static int become_command(void *argument)
+/* In the child. Returns the exit status of one that could not become the
+ * command. */
+static int become_command(const struct child *child)
 {
-    struct child *child = argument;
     const struct spawn *spawn = child->spawn;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    int errnum;
 
     /* If the guardian is killed, so is its job. A second net only: programs
      * that change their user lose it, and it reaches the first process alone.
@@ -89,89 +84,60 @@ static int become_command(void *argument)
     if (spawn->signals->child_ignored)
         sigaction(SIGCHLD, &ignore, NULL);
     sigprocmask(SIG_SETMASK, &spawn->signals->given, NULL);
-    child->exec_errno = exec_first_that_works(spawn);
+    errnum = exec_first_that_works(spawn);
+    (void)!write(child->tell_fd, &errnum, sizeof(errnum));
     return 127;
 }
 
-#if defined(__x86_64__) && defined(SYS_clone3)
-#define HAS_CLONE3 1
-/*
- * clone3(2) with a stack for the child, which calls `run` on it and ends with
- * what that returns. The C library has no function for this, and one in C
- * cannot be had: it would return twice on one stack.
- */
-static long clone3_run(struct clone_args *args, int (*run)(void *),
-                       void *argument)
+/* fork(2), in the job's cgroup if that is to be. */
+static pid_t make_copy(int cgroup_fd)
 {
-    register int (*function)(void *) __asm__("r12") = run;
-    register void *given __asm__("r13") = argument;
-    long result;
+#ifdef SYS_clone3
+    struct clone_args args = {
+        .flags = CLONE_INTO_CGROUP,
+        .exit_signal = SIGCHLD,
+        .cgroup = (uint64_t)cgroup_fd,
+    };
 
-    __asm__ volatile("syscall\n\t"
-                     "test %%rax, %%rax\n\t"
-                     "jnz 1f\n\t"
-                     "xor %%ebp, %%ebp\n\t"
-                     "mov %%r13, %%rdi\n\t"
-                     "call *%%r12\n\t"
-                     "mov %%eax, %%edi\n\t"
-                     "mov %[end], %%eax\n\t"
-                     "syscall\n\t"
-                     "hlt\n"
-                     "1:"
-                     : "=a"(result)
-                     : "0"((long)SYS_clone3), "D"(args), "S"(sizeof(*args)),
-                       "r"(function), "r"(given), [end] "i"(SYS_exit_group)
-                     : "rcx", "r11", "memory", "cc");
-    return result;
-}
+    if (cgroup_fd >= 0)
+        return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 #endif
-
-/* The new process's id, or -errno. */
-static long make_process(struct child *child, char *stack)
-{
-    const struct spawn *spawn = child->spawn;
-    int made;
-
-    if (spawn->cgroup_fd >= 0) {
-#ifdef HAS_CLONE3
-        struct clone_args args = {
-            .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP,
-            .exit_signal = SIGCHLD,
-            .stack = (uintptr_t)stack,
-            .stack_size = STACK_BYTES,
-            .cgroup = (uint64_t)spawn->cgroup_fd,
-        };
-
-        return clone3_run(&args, become_command, child);
-#else
-        return -ENOSYS;
-#endif
-    }
-    made = clone(become_command, stack + STACK_BYTES,
-                 CLONE_VM | CLONE_VFORK | SIGCHLD, child);
-    return made < 0 ? -errno : made;
+    if (cgroup_fd < 0)
+        return fork();
+    errno = ENOSYS;
+    return -1;
 }
 
-static int spawn_once(const struct spawn *spawn, pid_t *pid, int *exec_errno)
+static int spawn_once(const struct spawn *spawn,
+                      const struct spawn_watch *watch, pid_t *pid,
+                      int *exec_errno)
 {
     struct child child = {.spawn = spawn, .parent = getpid()};
-    /* Not an array here: what the child leaves behind on it, and where, is
-     * nothing that a compiler or a sanitizer may take for ours. */
-    char *stack = malloc(STACK_BYTES);
-    long made;
+    int errnum = 0;
+    int ends[2];
+    pid_t made; /* *pid may be in memory that the child shares */
 
-    if (!stack)
-        return ENOMEM;
-    made = make_process(&child, stack);
-    free(stack);
+    if (pipe2(ends, O_CLOEXEC))
+        return errno;
+    child.tell_fd = ends[1];
+    *exec_errno = 0;
+    made = make_copy(spawn->cgroup_fd);
+    if (made == 0)
+        _exit(become_command(&child));
     if (made < 0)
-        return (int)-made;
-    *pid = (pid_t)made;
-    *exec_errno = child.exec_errno;
-    return 0;
+        errnum = errno;
+    close(ends[1]);
+    if (!errnum) {
+        *pid = made;
+        watch->watch(watch->context, ends[0], made);
+        (void)!read(ends[0], exec_errno, sizeof(*exec_errno));
+    }
+    close(ends[0]);
+    return errnum;
 }
 
-static int spawn_as_script(const struct spawn *spawn, pid_t *pid,
+static int spawn_as_script(const struct spawn *spawn,
+                           const struct spawn_watch *watch, pid_t *pid,
                            int *exec_errno)
 {
     static char sh[] = "/bin/sh";
@@ -192,18 +158,19 @@ static int spawn_as_script(const struct spawn *spawn, pid_t *pid,
         argv[i + 1] = spawn->argv[i];
     again.program = &shell;
     again.argv = argv;
-    errnum = spawn_once(&again, pid, exec_errno);
+    errnum = spawn_once(&again, watch, pid, exec_errno);
     free(argv);
     return errnum;
 }
 
-int spawn_command(const struct spawn *spawn, pid_t *pid, int *exec_errno)
+int spawn_command(const struct spawn *spawn, const struct spawn_watch *watch,
+                  pid_t *pid, int *exec_errno)
 {
-    int errnum = spawn_once(spawn, pid, exec_errno);
+    int errnum = spawn_once(spawn, watch, pid, exec_errno);
 
     if (errnum || *exec_errno != ENOEXEC)
         return errnum;
     while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    return spawn_as_script(spawn, pid, exec_errno);
+    return spawn_as_script(spawn, watch, pid, exec_errno);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the job's first process, without copying its maker: the child borrows
- * that one's memory until it has become the command, and leaves word there if
- * it could not. Called by guardian_watch.c alone.
+ * Makes the job's first process: a copy of its maker becomes the command, and
+ * leaves word if it could not. Called by guardian_watch.c alone.
  */
 #ifndef LOCKRUN_SPAWN_H
 #define LOCKRUN_SPAWN_H
@@ -29,12 +28,20 @@ struct spawn {
     unsigned int closed;
 };
 
+/* Called in the maker, of a child that was forked: until `fd` is readable or
+ * hung up, it is about to become the command. */
+struct spawn_watch {
+    void (*watch)(void *context, int fd, pid_t child);
+    void *context;
+};
+
 /*
  * Returns 0 or the errno of making a process. On success *pid is a child, and
  * *exec_errno is 0 or tells why it could not become the command; then it is
  * about to end, or has, and is still to be waited for. A file that is no
  * program the kernel knows is read by a shell, as by execvp(3).
  */
-int spawn_command(const struct spawn *spawn, pid_t *pid, int *exec_errno);
+int spawn_command(const struct spawn *spawn, const struct spawn_watch *watch,
+                  pid_t *pid, int *exec_errno);
 
 #endif

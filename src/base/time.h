@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /*
  * The seam's steady clock: CLOCK_MONOTONIC for a store on this kernel,
@@ -69,6 +70,15 @@ static inline bool hf_time_reached(struct hf_time t, struct hf_time now)
 static inline struct hf_time hf_time_min(struct hf_time a, struct hf_time b)
 {
     return a.ns < b.ns ? a : b;
+}
+
+/* As the kernel's calls take it; none is left of what is past. */
+static inline struct timespec hf_span_to_timespec(struct hf_span s)
+{
+    int64_t ns = s.ns < 0 ? 0 : s.ns;
+
+    return (struct timespec){.tv_sec = ns / 1000000000,
+                             .tv_nsec = ns % 1000000000};
 }
 
 static inline struct hf_span hf_span_ms(int64_t ms)

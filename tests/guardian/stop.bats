@@ -307,7 +307,7 @@ gate_is_taken() {
 
 # The kernel asks before it makes a program of a file, and is answered late: so
 # does a file that lies elsewhere and hangs.
-file_hangs() {
+file_hangs() { # SIGNAL [STATUS]: sent to lockrun meanwhile
     cat >"$D/hold.py" <<'END'
 import ctypes, os, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -332,15 +332,28 @@ END
     appears "$D/there"
     launch slow --ttl 5s -- "$D/slow" "$D/ran"
     sleep 0.5
+    [ -z "${1-}" ] || kill -"$1" "$started"
     next slow -w 20 -- sh -c 'echo second >>"$1"; sleep 2.5; echo third >>"$1"' x "$D/ran"
     [ "$status" = 0 ]
+    kill -CONT "$started" || :
     ended "$started"
-    [ "$status" = 79 ]
-    grep -q 'to end before .*slow was started' "$D/err.slow"
+    [ "$status" = "${2-79}" ]
+    [ -n "${1-}" ] || grep -q 'to end before .*slow was started' "$D/err.slow"
     [ "$(cat "$D/ran")" = $'second\nthird' ] || { cat "$D/ran"; false; }
 }
-@test "a command whose file hangs beyond the lease never runs" {
+can_hold_up() {
     [ "$(id -u)" = 0 ] || skip 'only root may hold up what others execute'
     command -v python3 >/dev/null || skip 'no python3 here'
+}
+@test "a command whose file hangs beyond the lease never runs" {
+    can_hold_up
     each_way file_hangs
+}
+@test "nor if lockrun is killed meanwhile" {
+    can_hold_up
+    each_way file_hangs KILL 137
+}
+@test "nor if lockrun is stopped meanwhile" {
+    can_hold_up
+    each_way file_hangs STOP
 }
