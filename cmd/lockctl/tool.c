@@ -24,7 +24,7 @@ static const struct hf_opt common_options[] = {
 /* clang-format off */
 static const struct hf_opt release_options[] = {
     OPT(token, TEXT, .names = "token", .argument = "TOKEN",
-        .help = "The grant to end; needed.")
+        .help = "The grant to end, as show tells it; needed.")
     OPT(is_dry_run, FLAG, .names = "dry-run", .letters = "n",
         .help = "Say what would happen, and change nothing.")
     HF_OPT_END,
@@ -48,7 +48,7 @@ static const struct hf_opt advance_options[] = {
     OPT(is_yes, FLAG, .names = "yes", .letters = "y",
         .help = "Do not ask on the terminal.")
     OPT(is_now, FLAG, .names = "now",
-        .help = "Do not wait until the former holders have stopped: they may "
+        .help = "Do not wait until the former holders have ended: they may "
                 "still write while new ones run. Only a fence refuses them.")
     HF_OPT_END,
 };
@@ -68,7 +68,7 @@ static const struct hf_opt top_options[] = {
         .least = 1, .most = INT64_MAX, .help = "End after N lists.")
     OPT(every, SPAN, .names = "every", .letters = "d", .argument = "TIME",
         .least = 100000000, .most = INT64_C(3600000000000),
-        .help = "Look again after TIME; 1s if nothing is said.")
+        .help = "Look again after TIME, 100ms to 1h; 1s by default.")
     OPT(sort, WORD, .names = "sort", .letters = "s", .argument = "ORDER",
         .words = list_order_names,
         .help = "What stands first: key (by name, the default), age (the "

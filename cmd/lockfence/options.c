@@ -161,10 +161,11 @@ static const enum hf_err errors[] = {
 };
 
 static const struct hf_exit exits[] = {
-    {0, "accepted, or shown; held: yes; pausetest: FENCED"},
+    {0, "accepted, or shown; held, check: yes; pausetest: FENCED"},
     {1, "held: no, or not for so long; pausetest: NOT FENCED"},
     {2, "held: cannot tell, which means no; pausetest: INCONCLUSIVE"},
     {69, "the resource cannot be reached, or has no space left"},
+    {80, "check: the token is not the present holder's"},
     {0, NULL},
 };
 
@@ -175,7 +176,11 @@ static const struct hf_tool tool = {
     .usages = usages,
     .options = common_rows,
     .commands = commands,
-    .exit_intro = "Whatever is not 0 has changed nothing, but for 86.",
+    .exit_intro =
+        "Of file write, pg init, pg write, pg bump, s3 put and s3 guard: what is "
+        "not 0 has changed nothing, but for 86. pg run ends with COMMAND's "
+        "status or with 80, and what COMMAND has committed stays; filter has "
+        "passed on what it passed.",
     .errors = errors,
     .exits = exits,
 };

@@ -16,18 +16,23 @@ static const char *const remedies[HF_ERR_COUNT] = {
     [HF_ERR_DENIED] = "Nothing was run. The message names the path and its "
                       "owner, or the rule.",
     [HF_ERR_CONFIG] = "Nothing was run. lockctl class lint tells more.",
-    [HF_ERR_LOST] = "The next holder may have begun. A longer --ttl rides out "
-                    "longer troubles; --on-doubt and --on-lost run a line.",
+    [HF_ERR_LOST] = "Where the machine was suspended, or lockrun stood still, "
+                    "the next holder may have begun before that. A longer --ttl "
+                    "rides out longer troubles; --on-doubt and --on-lost run a "
+                    "line.",
 };
+
+static const char or_the_command[] =
+    "Or the command itself ended with this status; then lockrun said nothing.\n";
 
 static enum hf_err explain_exit(const struct hf_exit *exits, int code,
                                 struct hf_buf *out)
 {
-    int found = code > 128 ? 128 : code;
-
+    /* 128 itself stands for signals in the table, and is none. */
     for (; exits->text; exits++) {
-        if (exits->status == found)
-            return hf_buf_printf(out, "%d: %s.\n", code, exits->text);
+        if (exits->status == code && code != 128)
+            return hf_buf_printf(out, "%d: %s.\n%s", code, exits->text,
+                                 code > 0 ? or_the_command : "");
     }
     return hf_buf_printf(
         out, "%d is no status of lockrun's own: it is the command's.\n", code);
@@ -38,9 +43,6 @@ enum hf_err explain(int code, struct hf_buf *out)
     bool is_found = false;
     char name[16];
 
-    if (code == 0)
-        return hf_buf_add_str(out, "0: the command ended with 0; or, with "
-                                   "--skip, somebody else held the key.\n");
     for (const enum hf_err *err = lockrun_tool.errors; *err; err++) {
         if (hf_err_status(*err) != code)
             continue;
@@ -50,8 +52,7 @@ enum hf_err explain(int code, struct hf_buf *out)
                             remedies[*err] ? remedies[*err] : "");
     }
     if (is_found)
-        return hf_buf_add_str(out, "Or the command itself ended with this "
-                                   "status; then lockrun said nothing.\n");
+        return hf_buf_add_str(out, or_the_command);
     if (code > 128 && code - 128 <= SIGRTMAX)
         return hf_buf_printf(out,
                              "%d: ended by the signal %s (%d): the job, or "
