@@ -177,8 +177,8 @@ static const struct hf_tool tool = {
     .options = common_rows,
     .commands = commands,
     .exit_intro =
-        "Of file write, pg init, pg write, pg bump, s3 put and s3 guard: what is "
-        "not 0 has changed nothing, but for 86. pg run ends with COMMAND's "
+        "Of file write, pg init, pg write, pg bump, s3 put and s3 guard: what "
+        "is not 0 has changed nothing, but for 86. pg run ends with COMMAND's "
         "status or with 80, and what COMMAND has committed stays; filter has "
         "passed on what it passed.",
     .errors = errors,

@@ -17,13 +17,14 @@ static const char *const remedies[HF_ERR_COUNT] = {
                       "owner, or the rule.",
     [HF_ERR_CONFIG] = "Nothing was run. lockctl class lint tells more.",
     [HF_ERR_LOST] = "Where the machine was suspended, or lockrun stood still, "
-                    "the next holder may have begun before that. A longer --ttl "
-                    "rides out longer troubles; --on-doubt and --on-lost run a "
-                    "line.",
+                    "the next holder may have begun before that. A longer "
+                    "--ttl rides out longer troubles; --on-doubt and --on-lost "
+                    "run a line.",
 };
 
 static const char or_the_command[] =
-    "Or the command itself ended with this status; then lockrun said nothing.\n";
+    "Or the command itself ended with this status; then lockrun said "
+    "nothing.\n";
 
 static enum hf_err explain_exit(const struct hf_exit *exits, int code,
                                 struct hf_buf *out)

@@ -35,14 +35,14 @@ static const enum hf_err errors[] = {
 };
 
 static const struct hf_exit exits[] = {
-    {0, "the command ended with 0; or, with --skip or -E 0, somebody else holds "
-        "the key"},
+    {0, "the command ended with 0; or, with --skip or -E 0, somebody else "
+        "holds the key"},
     {124, "--max-run, or the class's hold_max, was reached, and the job was "
           "ended"},
     {126, "the command was found and cannot be executed"},
     {127, "the command was not found"},
-    {128, "plus the number of a signal: ended by it; the job, or lockrun itself "
-          "while it waited"},
+    {128, "plus the number of a signal: ended by it; the job, or lockrun "
+          "itself while it waited"},
     {.text = NULL},
 };
 
