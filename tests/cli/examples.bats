@@ -371,12 +371,27 @@ END
 }
 
 @test "backup.sh: what fails leaves nothing, however late its gzip is" {
-    # tar does not wait for it. The key is held, as far as the script can see.
-    LOCK_KEY=site/backup/data TMPDIR=$D runs strace -f -qq -o trace \
+    # tar does not wait for it. The key is held already, so that strace sees it all.
+    TMPDIR=$D runs lockrun --key=site/backup/data -- strace -f -qq -o trace \
         -e trace=?creat -e inject=?creat:delay_enter=500000 \
         "$examples/backup.sh" "$D/none" "$D/data.tar.gz"
     [ "$status" = 2 ] || { echo "$status $output"; false; }
     [ -z "$(find . -name 'backup.*')" ] || { find . -name 'backup.*'; false; }
+}
+
+@test "backup.sh: what outlived its lease takes the lock anew" {
+    mkdir data
+    # It has all of the former lease in its environment.
+    mkfifo go
+    lockrun --key=site/backup/data --leftover=leave -- \
+        sh -c '(read -r x <go; WAIT=200ms "$@" >late.out 2>&1; echo $? >late) &' x \
+        "$examples/backup.sh" "$D/data" "$D/data.tar.gz" 3>&-
+    holds a site/backup/data
+    echo >go
+    within 20 test -s late
+    [ "$(cat late)" = 75 ] || { cat late late.out; false; }
+    [ ! -e data.tar.gz ]
+    ends a "$started"
 }
 
 @test "backup.sh: a second one waits within its bound, then 75" {
