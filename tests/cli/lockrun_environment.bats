@@ -74,7 +74,7 @@ END
     runs "${L[@]}" -- sudo -n "$held" held
     [ "$status" = 2 ]
     [[ $output == *'LOCK_STATE is not set'*'--preserve-env'* ]] || { echo "$output"; false; }
-    line=$(sed -n "s/^.Ql \\(sudo --preserve-env=[A-Z_,]*\\).*/\\1/p" "$HF_SRC/man/lockrun.1.in")
+    line=$(sed -n "s/^\\(sudo --preserve-env=[A-Z_,]*\\) cmd\$/\\1/p" "$HF_SRC/man/lockrun.1.in")
     [[ $line == 'sudo --preserve-env=LOCK_TOKEN,'*LOCK_STATE ]]
     [ "$("${L[@]}" -- $line -n env 2>err | grep -c ^LOCK_)" = 4 ]
     "${L[@]}" -- $line -n "$held" held

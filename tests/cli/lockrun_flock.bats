@@ -249,6 +249,15 @@ status_of() {
     [[ $output == 'lockrun: local/default/name is held by '* ]]
     [ "${#lines[@]}" = 1 ]
     ends a "$started"
+    # What outlived its lease has LOCK_KEY still, and holds nothing.
+    mkfifo go
+    lockrun --key name --leftover=leave -- \
+        sh -c '(read -r x <go; ./script >late.out 2>&1; echo $? >late) &' 3>&-
+    holds b name
+    echo >go
+    within 20 test -s late
+    [ "$(cat late)" = 1 ] || { cat late late.out; false; }
+    ends b "$started"
     # Under another lock it takes its own.
     run lockrun --key other -- ./script
     [ "$status" = 3 ]
@@ -259,8 +268,8 @@ status_of() {
     local install line
     [ "$(id -u)" = 0 ] || skip 'only root can be several users'
     unset HOLDFAST_STORE
-    install=$(section | sed -n '/^install /{s/-g [a-z]*/-g 60100/; s|/srv/locks|locks|p}')
-    line=$(section | sed -n "/^HOLDFAST_STORE=/{s|/srv/locks|$PWD/locks|; s/ cmd\$//; s/=NAME/=name/p}")
+    install=$(sed -n '/^install /{s/-g [a-z]*/-g 60100/; s|/srv/locks|locks|p}' "$page")
+    line=$(sed -n "/^HOLDFAST_STORE=/{s|/srv/locks|$PWD/locks|; s/ cmd\$//; s/=NAME/=name/p}" "$page")
     [ -n "$install" ]
     [ -n "$line" ]
     chmod 755 .
