@@ -38,6 +38,7 @@ static struct guardian_limits limits_of(const struct run *run)
     return (struct guardian_limits){
         .term_at = hf_deadline_term_at(deadline),
         .kill_at = hf_deadline_kill_at(deadline),
+        .over_at = hf_time_add(deadline->sent_at, deadline->ttl),
     };
 }
 

@@ -10,6 +10,7 @@
 
 #include "cmd/lockrun/guardian_page.h"
 #include "cmd/lockrun/guardian_watch.h"
+#include "cmd/lockrun/proc.h"
 
 /*
  * Somebody stops the guardian alone: it is woken after this long. At once would
@@ -31,6 +32,7 @@ static struct guardian_page *make_page(const struct guardian_limits *limits)
         return NULL;
     page->term_at = limits->term_at.ns;
     page->kill_at = limits->kill_at.ns;
+    page->over_at = limits->over_at.ns;
     return page;
 }
 
@@ -191,8 +193,12 @@ bool guardian_got(const struct guardian *guardian, int number, pid_t sender,
     const struct guardian_page *page = guardian->page;
 
     hf_assert(number > 0 && number < GUARDIAN_SIGNALS);
-    return page && page->got_from[number] == sender &&
-           page->got_at[number] >= since.ns;
+    if (!page)
+        return false;
+    /* It may have had no turn since. */
+    if (guardian->pid && proc_is_pending(guardian->pid, number))
+        return true;
+    return page->got_from[number] == sender && page->got_at[number] >= since.ns;
 }
 
 void guardian_changed(struct guardian *guardian,
@@ -232,6 +238,7 @@ void guardian_set_limits(struct guardian *guardian,
         return;
     guardian->page->term_at = limits->term_at.ns;
     guardian->page->kill_at = limits->kill_at.ns;
+    guardian->page->over_at = limits->over_at.ns;
 }
 
 void guardian_note_asked(struct guardian *guardian)

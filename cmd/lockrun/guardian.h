@@ -22,6 +22,7 @@ struct guardian_page;
 struct guardian_limits {
     struct hf_time term_at;
     struct hf_time kill_at;
+    struct hf_time over_at; /* another may have the key from then on */
 };
 
 struct guardian_orders {

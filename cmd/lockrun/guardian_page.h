@@ -55,6 +55,7 @@ struct guardian_page {
     /* lockrun's. The steady clock. */
     _Atomic int64_t term_at;
     _Atomic int64_t kill_at;
+    _Atomic int64_t over_at;
     _Atomic bool has_asked; /* it has sent TERM to all, or KILL */
 };
 

@@ -313,8 +313,13 @@ static bool lockrun_is_stopped(const struct guard *guard)
 static bool may_wait(struct guard *guard)
 {
     struct hf_sys *sys = guard->orders->sys;
+    struct hf_time over_at = {guard->page->over_at};
     struct hf_span patience = PATIENCE;
+    bool is_stopped = lockrun_is_stopped(guard);
 
+    /* In time still: what is killed now is dead before another has the key. */
+    if (is_stopped && !hf_time_reached(over_at, guard->now))
+        return false;
     /* A store that is elsewhere can have given the key to somebody. */
     if (guard->orders->state_fd < 0)
         return false;
@@ -322,7 +327,7 @@ static bool may_wait(struct guard *guard)
     case HF_LOCAL_ENDED:
         return false;
     case HF_LOCAL_STANDS:
-        patience = lockrun_is_stopped(guard) ? PATIENCE_STOPPED : PATIENCE_SLOW;
+        patience = is_stopped ? PATIENCE_STOPPED : PATIENCE_SLOW;
         break;
     case HF_LOCAL_UNKNOWN:
         break;

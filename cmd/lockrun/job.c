@@ -19,7 +19,7 @@
 #define RETRY_STUCK_AFTER hf_span_ms(1000)
 /* A signal that may have been sent to every process of ours is forwarded so
  * much later, unless the guardian has got it as well, by a little before. */
-#define HELD_FOR hf_span_ms(20)
+#define HELD_FOR hf_span_ms(50)
 #define GOT_WITHIN hf_span_ms(1000)
 /* So long the guardian is given to tell that the command goes on, too. */
 #define WAKE_AFTER hf_span_ms(50)
@@ -188,6 +188,10 @@ void job_signal(struct job *job, const struct arrived *arrived,
      * CONT, which it sends behind them, takes no turn. */
     if (number != SIGCONT && (!held || held->at.ns != INT64_MAX))
         let_go_by(job, HF_TIME_NEVER);
+    if (held && !arrived->reached_group) {
+        *held = (struct held){*arrived, hf_time_add(now, HELD_FOR)};
+        return;
+    }
     if (job->has_ended) {
         signal_all(job, number,
                    arrived->reached_group ? TREE_OTHER_GROUPS : TREE_ALL);
@@ -196,13 +200,10 @@ void job_signal(struct job *job, const struct arrived *arrived,
     note_stop(job, number, now);
     if (arrived->reached_group)
         return;
-    if (number == SIGCONT) {
+    if (number == SIGCONT)
         go_on(job, now);
-    } else if (held) {
-        *held = (struct held){*arrived, hf_time_add(now, HELD_FOR)};
-    } else {
+    else
         pass_on(job, number);
-    }
 }
 
 /* ---- what happens

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,21 @@ bool proc_about(pid_t pid, struct proc_about *about)
         (strtoul(field(close + 2, 3, 9), NULL, 10) & FLAG_EXITING) ||
         (strtoul(field(close + 2, 3, 31), NULL, 10) & PENDING_KILL);
     return true;
+}
+
+bool proc_is_pending(pid_t pid, int number)
+{
+    static const char name[] = "\nShdPnd:";
+    char path[64];
+    char text[4096];
+    const char *at;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (proc_read(path, text, sizeof(text)) <= 0)
+        return false;
+    at = strstr(text, name);
+    return at && strtoull(at + sizeof(name) - 1, NULL, 16) &
+                     UINT64_C(1) << (number - 1);
 }
 
 void proc_wait_place(pid_t pid, char to[64])

@@ -30,6 +30,8 @@ struct proc_about {
 
 /* False: there is no such process (any more). */
 bool proc_about(pid_t pid, struct proc_about *about);
+/* Was it sent this signal, and has not taken it? False if that is not told. */
+bool proc_is_pending(pid_t pid, int number);
 /* Where in the kernel it waits; "" where that is not told. */
 void proc_wait_place(pid_t pid, char to[64]);
 /* Add the children of all threads of a process. False: not to be read. */

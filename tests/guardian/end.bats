@@ -133,6 +133,31 @@ END
     done
 }
 
+# One that the command left behind, and a manager of services that sends to all.
+@test "F30: what the command left behind is sent TERM once as well" {
+    local n left
+    cat >"$D/once" <<'END'
+trap 'trap - TERM; echo TERM >"$1"; sleep 0.4; echo cleaned >>"$1"; exit 6' TERM
+echo $$ >"$1.new"
+mv "$1.new" "$1.up"
+while :; do sleep 0.02; done
+END
+    for n in 1 2 3 4 5; do
+        rm -f "$D"/terms*
+        launch "left$n" --ttl 60s --verbose -- sh -c 'bash "$@" &' x "$D/once" "$D/terms"
+        appears "$D/terms.up"
+        within 10 grep -q 'command ended' "$D/err.left$n"
+        guardian=$(guardian_of "$started")
+        left=$(cat "$D/terms.up")
+        kill -TERM "$started"
+        kill -CONT "$started"
+        kill -TERM "$left" "$guardian"
+        kill -CONT "$left" "$guardian"
+        ended "$started"
+        [ "$(tail -n 1 "$D/terms")" = cleaned ] || { cat "$D/terms" "$D/err.left$n"; false; }
+    done
+}
+
 @test "TERM to lockrun alone reaches the job, though its guardian had one before" {
     launch again --ttl 60s -- sleep 300
     within 10 has_guardian "$started"

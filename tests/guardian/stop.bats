@@ -357,3 +357,77 @@ can_hold_up() {
     can_hold_up
     each_way file_hangs STOP
 }
+
+# Woken behind the deadline, but before another may have the key: there is time to
+# kill, and none to wait for a lockrun that is stopped.
+woken_late() {
+    cat >"$D/late.py" <<'END'
+import os, re, signal, sys, time
+lockrun, guardian, state, beats = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+deadline = int(re.search(rb"deadline (\d+)", open(state, "rb").read()).group(1))
+monotonic, wall = time.CLOCK_MONOTONIC, time.CLOCK_REALTIME
+def until(at):
+    while time.clock_gettime_ns(monotonic) < at:
+        time.sleep(0.001)
+until(deadline - 100_000_000)
+os.kill(guardian, signal.SIGSTOP)
+until(deadline + 40_000_000)
+os.kill(guardian, signal.SIGCONT)
+if time.clock_gettime_ns(monotonic) > deadline + 80_000_000:
+    sys.exit(9)  # we were late, too: this says nothing
+time.sleep(1)
+deadline += time.clock_gettime_ns(wall) - time.clock_gettime_ns(monotonic)
+last = int(open(beats).read().split()[-1]) * 1000
+# The hundredth part of 20 s (one in 128) lies between the deadline and the end.
+sys.exit(f"{(last - deadline) / 1e6} ms" if last > deadline + 20e9 / 128 else 0)
+END
+    cat >"$D/beat" <<'END'
+trap '' TERM
+echo "$LOCK_STATE" >"$1.state"
+while :; do echo "${EPOCHREALTIME/./}" >>"$1"; read -rt 0.005 <>"$2"; done
+END
+    local try status=9
+    for try in 1 2 3; do
+        launch "late$try" --ttl 20s --grace 300ms -- bash "$D/beat" "$D/beat.$try" "$D/never"
+        appears "$D/beat.$try"
+        within 10 has_guardian "$started"
+        kill -STOP "$started"
+        status=0
+        python3 "$D/late.py" "$started" "$(guardian_of "$started")" \
+            "$(cat "$D/beat.$try.state")" "$D/beat.$try" || status=$?
+        kill -CONT "$started"
+        [ "$status" = 9 ] || break
+    done
+    [ "$status" = 0 ]
+}
+@test "a guardian that wakes late, but in time, does not wait for a lockrun that is stopped" {
+    command -v python3 >/dev/null || skip 'no python3 here'
+    each_way woken_late
+}
+
+# As one who slows it down does (cpulimit).
+asks_the_slowed() {
+    cat >"$D/polite" <<'END'
+trap 'echo asked >>"$1"; exit 0' TERM
+echo $$ >"$1.pid.new"
+mv "$1.pid.new" "$1.pid"
+while :; do sleep 0.01; done
+END
+    launch slowed --ttl 6s --grace 2s -- bash "$D/polite" "$D/asked"
+    appears "$D/asked.pid"
+    local job
+    job=$(cat "$D/asked.pid")
+    kill -STOP "$started"
+    while kill -STOP "$job" 2>/dev/null; do
+        sleep 0.03
+        kill -CONT "$job" || break
+        sleep 0.03
+    done
+    [ "$(cat "$D/asked")" = asked ]
+    kill -CONT "$started"
+    ended "$started"
+    [ "$status" = 79 ]
+}
+@test "a job that is stopped and let go on again and again is asked to end, too" {
+    each_way asks_the_slowed
+}
