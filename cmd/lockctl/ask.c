@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "client/local.h"
 #include "cmd/lockctl/lockctl.h"
@@ -38,6 +39,11 @@ enum hf_err lockctl_open(struct lockctl *ctl, bool read_only,
     if (err)
         return err;
     tell_notices(ctl);
+    /* A slip in its name would look like locks that nobody holds. */
+    if (read_only && !ctl->is_quiet && access(lockctl_place(ctl), F_OK) &&
+        errno == ENOENT)
+        lockctl_note("there is no store at %s: nothing was ever locked there",
+                     lockctl_place(ctl));
     return HF_ERR_OK;
 }
 

@@ -68,7 +68,10 @@ static const char *how_to_stop(const struct hf_hold_info *info,
 
     process_tree_read(&info->who, hold_age_ms(info, now), &tree);
     if (!tree.has_lost_holder)
-        snprintf(to, size, "kill %" PRIu32, info->who.pid);
+        snprintf(to, size,
+                 "kill %" PRIu32 ", or kill -9 %" PRIu32
+                 " if it does not end of that",
+                 info->who.pid, info->who.pid);
     else if (tree.count == 0)
         snprintf(to, size,
                  "its lockrun is gone, and which they are is not "

@@ -18,6 +18,13 @@ static const char late_reason[] =
     "the lease was to end before the command was started";
 static const char max_run_reason[] =
     "the job ran as long as it may (--max-run)";
+static const char hold_max_reason[] =
+    "the job ran as long as its class allows (hold_max)";
+
+static const char *too_long_reason(const struct run *run)
+{
+    return run->options->max_run.is_given ? max_run_reason : hold_max_reason;
+}
 
 static enum hf_err tell_phase(struct run *run, enum hf_lease_phase phase,
                               const char *cgroup)
@@ -269,11 +276,9 @@ static void check_max_run(struct run *run)
         return;
     run->is_over_max_run = true;
     run->max_run_at = HF_TIME_NEVER;
-    say(&run->say,
-        "the job on %s ran as long as it may (--max-run): it is asked to end, "
-        "and killed in %s",
-        run->key, hf_duration_print(grace_of(run)).text);
-    run_event_stopping(run, max_run_reason, grace_of(run));
+    say(&run->say, "%s: %s: it is asked to end, and killed in %s", run->key,
+        too_long_reason(run), hf_duration_print(grace_of(run)).text);
+    run_event_stopping(run, too_long_reason(run), grace_of(run));
     job_ask(&run->job, hf_time_add(run->now, grace_of(run)));
 }
 
@@ -360,7 +365,7 @@ static const char *reason_of(const struct run *run)
         return hf_session_error(run->session)->text;
     if (run->job.guardian.was_late)
         return late_reason;
-    return run->job.was_guarded ? guarded_reason : max_run_reason;
+    return run->job.was_guarded ? guarded_reason : too_long_reason(run);
 }
 
 int run_job(struct run *run)
@@ -371,6 +376,9 @@ int run_job(struct run *run)
     job_init(&run->job, &run->say, run->options->leftover);
     if (run->say.events)
         memory_begin(&run->memory);
+    /* From the grant on. */
+    run_turn(run);
+    set_max_run(run);
     number = run_take_ending_signal(run);
     status = number ? STATUS_SIGNAL + number : start_job(run);
     if (status) {
@@ -380,7 +388,6 @@ int run_job(struct run *run)
         return status;
     }
     run_turn(run);
-    set_max_run(run);
     attend_job(run);
     status = status_of(run);
     if (is_lost(run))

@@ -276,11 +276,29 @@ static enum hf_err read_witnesses(struct hf_sqlite *sq, struct hf_error *error)
 
 /* What a database of ours begins with: SQLite's magic number and, at 68, the
  * application id that the schema sets (sqlite_table.c). */
-enum { BEGIN_SIZE = 72 };
+enum { BEGIN_SIZE = 72, NEW_SIZE_MAX = 65536 };
 static bool is_ours(const uint8_t *bytes, size_t size)
 {
-    return size == BEGIN_SIZE && !memcmp(bytes, "SQLite format 3", 16) &&
-           !memcmp(bytes + 68, "HFLD", 4);
+    static const char magic[16] = "SQLite format 3";
+
+    /* A power cut may leave no more of one that was being made. */
+    if (size < BEGIN_SIZE)
+        return !memcmp(bytes, magic, size < 16 ? size : 16);
+    return !memcmp(bytes, magic, 16) && !memcmp(bytes + 68, "HFLD", 4);
+}
+
+/* Or none of its pages. */
+static bool is_empty_begin(struct hf_sqlite *sq, const uint8_t *bytes,
+                           size_t size)
+{
+    struct stat about;
+
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i])
+            return false;
+    }
+    return !sq->sys->fstat(sq->sys, sq->gate_fd, &about) &&
+           about.st_size <= NEW_SIZE_MAX;
 }
 
 /*
@@ -296,7 +314,8 @@ static enum hf_err refuse_strange(struct hf_sqlite *sq, struct hf_error *error)
     ssize_t got = sq->sys->pread(sq->sys, sq->gate_fd, begin, BEGIN_SIZE, 0);
     enum hf_err err;
 
-    if ((got > 0 && is_ours(begin, (size_t)got)) ||
+    if ((got > 0 && (is_ours(begin, (size_t)got) ||
+                     is_empty_begin(sq, begin, (size_t)got))) ||
         !sq->sys->lstat(sq->sys, AT_FDCWD, sq->place.run, &about))
         return HF_ERR_OK;
     /* For this alone: what it says is read once the head is locked, too. */

@@ -122,6 +122,26 @@ with sqlite3.connect("place/other.db") as db:
     stat -c '%n %a %i %y' place place/* | diff stats -
 }
 
+@test "what a power cut leaves of a store that was being made is no strange file" {
+    mkdir place
+    HOLDFAST_STORE=$D/place/whole lockrun --key k -- true
+    for size in 1 15 71; do
+        head -c "$size" place/whole >"place/head$size"
+        truncate -s "$size" "place/zero$size"
+    done
+    truncate -s 40960 place/zero40960
+    chmod 600 place/head* place/zero*
+    for file in place/head* place/zero*; do
+        HOLDFAST_STORE=$D/$file lockrun --key k -- touch "$file.ran" || :
+        [ -e "$file.ran" ] || { echo "$file"; false; }
+    done
+    # A disk begins so, too.
+    truncate -s 1M place/disk
+    HOLDFAST_STORE=$D/place/disk runs lockrun --key k -- touch ran
+    [ "$status" = 69 ]
+    [ "$(stat -c %s place/disk)" = 1048576 ]
+}
+
 @test "a file at the mark's place that is no mark stays as it is; what a power cut leaves of one is none" {
     mkdir place
     echo 'a page to read on' >place/book.mark

@@ -10,6 +10,9 @@ lockctl_setup() {
     pids=()
 }
 
+# A store that was used, for who looks at one.
+a_store() { lockrun --key t/n/earlier -- true; }
+
 # Ends what the test started, by its number; TERM to a lockrun ends its tree.
 lockctl_teardown() {
     local pid

@@ -11,7 +11,8 @@ epoch() { lockctl epoch show | sed -n 's/^epoch  *//p'; }
 @test "a store that was never used has no epoch" {
     run lockctl epoch show
     [ "$status" = 0 ]
-    [ "${lines[1]}" = 'epoch     none: nothing was ever granted here' ]
+    [ "${lines[0]}" = "lockctl: there is no store at $D/store/db: nothing was ever locked there" ]
+    [ "${lines[2]}" = 'epoch     none: nothing was ever granted here' ]
     run lockctl epoch show --json
     [[ $output == *'"exists":false,"sealed":false,"store_revision":"'* ]]
     run lockctl epoch advance --why test --yes

@@ -7,6 +7,7 @@ setup() { lockctl_setup; }
 teardown() { lockctl_teardown; }
 
 @test "without a hold the list is empty" {
+    a_store
     run lockctl ls
     [ "$status" = 0 ]
     [ "$output" = "" ]
@@ -129,7 +130,7 @@ teardown() { lockctl_teardown; }
 @test "--store comes before HOLDFAST_STORE" {
     holds a t/n/k
     run lockctl ls --store "sqlite:$D/elsewhere"
-    [ "$output" = "" ]
+    [ "$output" = "lockctl: there is no store at $D/elsewhere: nothing was ever locked there" ]
     run lockctl ls --store "$D/store/db"
     [ "${#lines[@]}" = 2 ]
     cd "$D/store"
@@ -170,4 +171,20 @@ teardown() { lockctl_teardown; }
     [[ $output == *'Exit status:'* ]]
     run lockctl --version
     [[ $output =~ ^lockctl.*[0-9] ]]
+}
+
+@test "a store that is not there is said to be none" {
+    for words in ls 'show k' 'queue k' 'ls --json' 'top -1'; do
+        # shellcheck disable=SC2086
+        HOLDFAST_STORE=$D/typo run lockctl $words
+        [ "$status" = 0 ]
+        [[ $output == *"lockctl: there is no store at $D/typo: nothing was ever locked there"* ]] ||
+            { echo "$words: $output"; false; }
+        [ ! -e "$D/typo" ]
+    done
+    HOLDFAST_STORE=$D/typo run lockctl class ls
+    [[ $output != *'no store'* ]]
+    lockrun --key t/n/k -- true
+    run lockctl ls
+    [[ $output != *'no store'* ]]
 }

@@ -7,6 +7,7 @@ setup() { lockctl_setup; }
 teardown() { lockctl_teardown; }
 
 @test "without a waiter it is empty" {
+    a_store
     run lockctl queue
     [ "$status" = 0 ]
     [ "$output" = "" ]

@@ -27,7 +27,7 @@ teardown() { lockctl_teardown; }
     token=$(token_of t/n/k)
     run lockctl release t/n/k --token "$token"
     [ "$status" = 75 ]
-    [[ $output == "lockctl: t/n/k: the kernel says that the job lives: nothing was changed; stop it, and the key is free (on $(hostname): kill $started); it is held by "* ]]
+    [[ $output == "lockctl: t/n/k: the kernel says that the job lives: nothing was changed; stop it, and the key is free (on $(hostname): kill $started, or kill -9 $started if it does not end of that); it is held by "* ]]
     [ "$(token_of t/n/k)" = "$token" ]
     kill "$started"
     within 10 gone "$started"

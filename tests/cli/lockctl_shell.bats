@@ -42,6 +42,7 @@ needs_editor() {
 }
 
 @test "a line that is wrong is told, and the next one is taken" {
+    a_store
     run lockctl shell <<<$'show "k\nnonsense\nshell\nepoch show --json'
     [ "$status" = 0 ]
     [ "${lines[0]}" = 'lockctl: a quote or backslash without its end' ]

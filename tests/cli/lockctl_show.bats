@@ -9,6 +9,7 @@ teardown() { lockctl_teardown; }
 why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
 
 @test "a free key is free" {
+    a_store
     run lockctl show t/n/k
     [ "$status" = 0 ]
     [ "${lines[0]}" = 'key       t/n/k' ]
@@ -17,11 +18,13 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
 }
 
 @test "a name alone is a key of the default tenant and namespace" {
+    a_store
     run lockctl show backup
     [ "${lines[0]}" = 'key       local/default/backup' ]
 }
 
 @test "C23: what is no key is refused with its place, and the terminal stays clean" {
+    a_store
     long=$(printf 'x%.0s' {1..200})
     for key in 'a b' $'a\nb' $'a\eb' 'а/b/c' 'a/../b' 'a//b' '/a/b' 'a/b' '' \
         "a/b/$long" "a/b/c/$long$long$long"; do

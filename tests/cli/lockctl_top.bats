@@ -181,6 +181,7 @@ pidof_top() {
 }
 
 @test "without a terminal it says what to ask for" {
+    a_store
     run lockctl top
     [ "$status" = 64 ]
     [ "$output" = "lockctl: no terminal here: --once or --batch print plain text" ]
