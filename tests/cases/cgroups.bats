@@ -25,7 +25,7 @@ among() {
     rm -f up session group
     runs unshare -m bash -eu -c "$1"'
         status=0
-        lockrun --key t/n/k --verbose --max-run 1s --grace 200ms -- sh job "$1" || status=$?
+        lockrun --key t/n/k --verbose --max-run 4s --grace 200ms -- sh job "$1" || status=$?
         '"${2-}"'
         exit $status' x "$D/mark"
     [ "$status" = 124 ] || { echo "$output"; return 1; }
@@ -83,7 +83,7 @@ hide='mount -t tmpfs hidden /sys/fs/cgroup; '
 @test "a user who may make no group" {
     chown 65534:65534 . store
     rm -f up
-    runs as_nobody lockrun --key t/n/k --verbose --max-run 1s --grace 200ms -- sh job "$D/mark"
+    runs as_nobody lockrun --key t/n/k --verbose --max-run 4s --grace 200ms -- sh job "$D/mark"
     [ "$status" = 124 ]
     has_no_group 'mkdir: Permission denied'
     none_runs "$D/mark"

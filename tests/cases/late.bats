@@ -41,7 +41,7 @@ teardown() { lockrun_teardown; }
 }
 
 @test "F17: a holder that was overtaken frees nothing that is the next one's" {
-    setsid lockrun --key t/n/k --ttl 5s -- sh -c 'touch up; exec sleep 1' 2>err 3>&- &
+    setsid lockrun --key t/n/k --ttl 5s -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done' 2>err 3>&- &
     first=$!
     pids+=("$first")
     appears up
@@ -49,6 +49,7 @@ teardown() { lockrun_teardown; }
     holds b t/n/k -w 30
     second=$started
     token=$(token_of t/n/k)
+    touch go
     kill -CONT -- "-$first"
     ended "$first"
     [ "$status" = 79 ] || { echo "$status"; cat err; false; }

@@ -101,6 +101,7 @@ epoch() { lockctl epoch show | sed -n 's/^epoch  *//p'; }
     [[ ${lines[0]} == 'lockctl: sealing the store; then waiting '*'Interrupted, the store stays sealed: run this again' ]]
     [ "${lines[-1]}" = 'epoch 2: everything held before is over (1 hold)' ]
     gone "$job"
+    within 20 gone "$started"
     run wait "$started"
     [ "$status" = 79 ]
 }

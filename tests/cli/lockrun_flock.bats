@@ -188,10 +188,10 @@ filled() {
         s/ cmd\$/ sh -c 'echo ran; exit 3'/; s/ 5 / 0.3 /" <<<"$1"
 }
 
-# status_of LINE: how it ends, and what it wrote, within two seconds.
+# status_of LINE [SECONDS]: how it ends, and what it wrote, in that time at most.
 status_of() {
     local status=0
-    timeout 2 bash -c "$(filled "$1")" >out 2>/dev/null || status=$?
+    timeout "${2:-60}" bash -c "$(filled "$1")" >out 2>/dev/null || status=$?
     echo "$status $(cat out)"
 }
 
@@ -209,10 +209,10 @@ status_of() {
     pids+=("$other")
     within 10 says 75 bash -c 'flock -n -E 75 lock true; echo $?'
     while IFS=$'\t' read -r theirs mine; do
-        status_of "$theirs" >wanted
+        status_of "$theirs" 4 >wanted
         # It waits, or says that it is busy.
         grep -qxE '(1|124) ' wanted
-        status_of "$mine" | cmp - wanted || { echo "$mine"; false; }
+        status_of "$mine" 4 | cmp - wanted || { echo "$mine"; false; }
     done < <(section | sed -n 's/^\.It \(flock .*\) Ta \(.*\)/\1\t\2/p')
     kill "$other"
     ends a "$started"

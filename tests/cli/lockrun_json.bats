@@ -208,6 +208,7 @@ END
 
 @test "kill -9 of lockrun: what was told stands, in whole lines, without an end" {
     runs_on --json
+    within 20 has_event started
     kill -9 "$started"
     within 10 gone "$started"
     [ "$(events err)" = 'granted started' ]

@@ -67,7 +67,7 @@ kills_them() {
 while [ ! -e up ]; do sleep 0.02; done
 exit 3
 END
-    runs ${AS-} lockrun --key t/n/k --leftover kill --grace 500ms -- sh job "$mark"
+    runs ${AS-} lockrun --key t/n/k --leftover kill --grace 3s -- sh job "$mark"
     [ "$status" = 3 ]
     [ -z "$output" ] || { echo "$output"; false; }
     none_runs "$mark"
@@ -81,9 +81,15 @@ END
 }
 
 @test "kill leaves time to what ends with the command anyway" {
-    runs "${L[@]}" --leftover kill -- bash -c 'echo out > >(trap "echo asked >termed" TERM; sleep 0.1; cat >written)'
-    [ "$status" = 0 ]
-    [ "$(cat written)" = out ]
+    local try
+    # On a machine that stalls it may need longer than it is given; not each time.
+    for try in 1 2 3 4 5; do
+        rm -f written termed
+        runs "${L[@]}" --leftover kill -- bash -c 'echo out > >(trap "echo asked >termed" TERM; sleep 0.1; cat >written)'
+        [ "$status" = 0 ]
+        [ "$(cat written)" = out ]
+        [ -e termed ] || break
+    done
     [ ! -e termed ]
 }
 

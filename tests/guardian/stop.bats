@@ -112,14 +112,14 @@ END
 
 brought_back() {
     local n=$1
-    ${AS-} setsid lockrun --store="$D/store/$n" --key t/n/k --ttl 5s \
+    ${AS-} setsid lockrun --store="$D/store/$n" --key t/n/k --ttl 20s --grace 8s \
         -- sh -c 'echo >"$1"; sleep 300' x "$D/up.$n" 2>"$D/err.$n" 3>&- &
     started=$!
     pids+=("$started")
     appears "$D/up.$n"
     kill -STOP -- "-$started"
-    # TERM would be due 3.7 s after the grant, and KILL 1.2 s later.
-    sleep 4.3
+    # TERM would be due 11.8 s after the grant, and KILL 8 s later.
+    sleep 15
     kill -CONT -- "-$started"
     sleep 1
     kill -TERM "$started"
