@@ -73,9 +73,9 @@ static bool wait_for_child(struct hf_span most)
 
 /*
  * Whoever looks for changes next looks at them all. The kernel may take long to
- * make the command of a file that lies elsewhere, and with a cgroup the
- * guardian stands still meanwhile: should that last until the lease is over,
- * nothing of the command is to run.
+ * make the command of a file that lies elsewhere: should that last until the
+ * lease is over, nothing of the command is to run. The guardian sees to that as
+ * well, if nobody has stopped it.
  */
 static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
                            struct tree *tree)
