@@ -210,7 +210,7 @@ static void watch_start(void *context, int fd, pid_t child)
         {.fd = guard->signal_fd, .events = POLLIN},
     };
 
-    do {
+    for (;;) {
         struct hf_time kill_at = {page->kill_at};
         struct timespec left;
 
@@ -219,19 +219,20 @@ static void watch_start(void *context, int fd, pid_t child)
         if (ppoll(ready, 3, page->was_late ? NULL : &left, NULL) < 0)
             continue;
         guard->now = sys->steady(sys);
-        if (ready[2].revents) {
+        if (ready[2].revents)
             drain_signals(guard);
-            let_go_on(child);
-        }
+        /* What the command does is for the loop to tell. */
+        if (ready[0].revents)
+            return;
+        let_go_on(child);
         if (!page->was_late &&
-            (ready[1].revents || hf_time_reached(kill_at, guard->now)) &&
-            !ready[0].revents) {
+            (ready[1].revents || hf_time_reached(kill_at, guard->now))) {
             page->was_late = true;
             (void)kill(child, SIGKILL);
             /* No more is to be done than to see it end. */
             ready[1].fd = -1;
         }
-    } while (!ready[0].revents);
+    }
 }
 
 /* Is there a job to watch? */
