@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the job's first process: a copy of its maker becomes the command, and
- * leaves word if it could not. Called by guardian_watch.c alone.
+ * Makes the job's first process. To be born in a cgroup of the job's own the
+ * child borrows its maker's memory until it is the command, where the processor
+ * is known for that: the maker stands still meanwhile, and whoever takes the
+ * lease kills all that is in the cgroup. Without a cgroup the maker must be
+ * able to kill it, so it is forked. Called by guardian_watch.c alone.
  */
 #ifndef LOCKRUN_SPAWN_H
 #define LOCKRUN_SPAWN_H
