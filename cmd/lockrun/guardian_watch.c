@@ -18,6 +18,8 @@
 
 /* lockrun asks the job to end when that is due; so long after, we do. */
 #define ASK_AFTER hf_span_ms(100)
+/* And so long after a stop or a stall, in which lockrun did nothing either. */
+#define ASK_LATE_AFTER hf_span_ms(1000)
 /* Later than this after the time that was asked for is late: we stood still. */
 #define LATE hf_span_ms(20)
 /*
@@ -341,15 +343,24 @@ static bool may_wait(struct guard *guard)
 static struct hf_time ask_at(const struct guard *guard)
 {
     struct hf_time at = {guard->page->term_at};
+    struct hf_time late;
+    struct hf_span left;
 
     if (guard->is_asked || guard->page->has_asked || guard->stands_still)
         return HF_TIME_NEVER;
-    /* Who let it go on lets lockrun go on as well, and that asks the store. */
-    if (at.ns < guard->went_on_at.ns)
-        at = guard->went_on_at;
-    if (at.ns < guard->woke_late_at.ns)
-        at = guard->woke_late_at;
-    return hf_time_add(at, ASK_AFTER);
+    at = hf_time_add(at, ASK_AFTER);
+    late = guard->went_on_at.ns > guard->woke_late_at.ns ? guard->went_on_at
+                                                         : guard->woke_late_at;
+    if (late.ns <= guard->page->term_at)
+        return at;
+    /* Who let it go on lets lockrun go on as well, and that asks the store. It
+     * gets half of what is left, for the job needs the rest. */
+    left = hf_time_since((struct hf_time){guard->page->kill_at}, late);
+    left.ns /= 2;
+    if (left.ns > ASK_LATE_AFTER.ns)
+        left = ASK_LATE_AFTER;
+    late = hf_time_add(late, left);
+    return late.ns > at.ns ? late : at;
 }
 
 static struct hf_time kill_due(const struct guard *guard)
