@@ -520,6 +520,9 @@ void guardian_watch(struct guardian_page *page,
         guard.lockrun_fd = -1;
     }
     guard.now = orders->sys->steady(orders->sys);
+    /* Stopped with all the others before it came so far. */
+    if (guard.now.ns >= page->term_at)
+        guard.woke_late_at = guard.now;
     while (look(&guard)) {
         struct hf_time at = judge(&guard);
 
