@@ -20,6 +20,9 @@
 #define ASK_AFTER hf_span_ms(100)
 /* And so long after a stop or a stall, in which lockrun did nothing either. */
 #define ASK_LATE_AFTER hf_span_ms(1000)
+/* One that is to be asked and can stop at any moment is looked at so often: of
+ * its going on nobody tells. */
+#define STOP_LOOK_AFTER hf_span_ms(20)
 /* Later than this after the time that was asked for is late: we stood still. */
 #define LATE hf_span_ms(20)
 /*
@@ -370,6 +373,21 @@ static struct hf_time kill_due(const struct guard *guard)
     return guard->is_asked ? hf_time_min(at, guard->kill_at) : at;
 }
 
+/* It was stopped in a moment in which no process can be, and is to be asked: it
+ * stands as good as still, and would run. */
+static bool is_to_stop(struct guard *guard)
+{
+    struct hf_time at =
+        hf_time_add((struct hf_time){guard->page->term_at}, ASK_AFTER);
+
+    if (ask_at(guard).ns == INT64_MAX || !hf_time_reached(at, guard->now) ||
+        guard->has_ended || !tree_can_walk(guard->tree) ||
+        !proc_is_to_stop(guard->page->job))
+        return false;
+    guard->went_on_at = guard->now;
+    return true;
+}
+
 /* Returns when to look again. */
 static struct hf_time judge(struct guard *guard)
 {
@@ -392,6 +410,8 @@ static struct hf_time judge(struct guard *guard)
         return guard->retry_at;
     }
     guard->is_patient = false;
+    if (is_to_stop(guard))
+        return hf_time_min(kill_at, hf_time_add(guard->now, STOP_LOOK_AFTER));
     if (hf_time_reached(ask_at(guard), guard->now))
         ask(guard, kill_at);
     return hf_time_min(kill_due(guard), ask_at(guard));

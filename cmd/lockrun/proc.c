@@ -105,19 +105,40 @@ bool proc_about(pid_t pid, struct proc_about *about)
     return true;
 }
 
+/* Of its status, the line that begins so; 0 where that is not told. */
+static uint64_t signal_mask(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+
+    return at ? strtoull(at + strlen(name), NULL, 16) : 0;
+}
+
+#define BIT_OF(number) (UINT64_C(1) << ((number)-1))
+
 bool proc_is_pending(pid_t pid, int number)
 {
-    static const char name[] = "\nShdPnd:";
     char path[64];
     char text[4096];
-    const char *at;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    return proc_read(path, text, sizeof(text)) > 0 &&
+           signal_mask(text, "\nShdPnd:") & BIT_OF(number);
+}
+
+bool proc_is_to_stop(pid_t pid)
+{
+    const uint64_t stops =
+        BIT_OF(SIGSTOP) | BIT_OF(SIGTSTP) | BIT_OF(SIGTTIN) | BIT_OF(SIGTTOU);
+    uint64_t pending;
+    char path[64];
+    char text[4096];
 
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     if (proc_read(path, text, sizeof(text)) <= 0)
         return false;
-    at = strstr(text, name);
-    return at && strtoull(at + sizeof(name) - 1, NULL, 16) &
-                     UINT64_C(1) << (number - 1);
+    pending = signal_mask(text, "\nSigPnd:") | signal_mask(text, "\nShdPnd:");
+    return pending & stops & ~signal_mask(text, "\nSigBlk:") &
+           ~signal_mask(text, "\nSigIgn:") & ~signal_mask(text, "\nSigCgt:");
 }
 
 void proc_wait_place(pid_t pid, char to[64])

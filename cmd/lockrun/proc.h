@@ -32,6 +32,12 @@ struct proc_about {
 bool proc_about(pid_t pid, struct proc_about *about);
 /* Was it sent this signal, and has not taken it? False if that is not told. */
 bool proc_is_pending(pid_t pid, int number);
+/*
+ * Will it stop as soon as it can take a signal? Not before, though all around
+ * it stand: in vfork(2) it waits for its child to become a program, which may
+ * have been stopped before it did. False if that is not told.
+ */
+bool proc_is_to_stop(pid_t pid);
 /* Where in the kernel it waits; "" where that is not told. */
 void proc_wait_place(pid_t pid, char to[64]);
 /* Add the children of all threads of a process. False: not to be read. */
