@@ -240,7 +240,7 @@ static void take_signals(struct run *run)
         job_look(&run->job, run->now);
     if (has_child_news)
         hooks_look(run);
-    if (job_wants_stop(&run->job)) {
+    if (job_wants_stop(&run->job, run->now)) {
         job_stand_still(&run->job);
         run_turn(run);
         job_look(&run->job, run->now);

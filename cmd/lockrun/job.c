@@ -25,6 +25,8 @@
 #define WAKE_AFTER hf_span_ms(50)
 /* So long a command may take to stop itself when it was told to stop. */
 #define STOPS_WITHIN hf_span_ms(5000)
+/* One that cannot stop just now, for it is in vfork(2), is given so long. */
+#define STOP_LOOK_AFTER hf_span_ms(100)
 
 void job_init(struct job *job, const struct say *say, enum leftover leftover)
 {
@@ -39,6 +41,7 @@ void job_init(struct job *job, const struct say *say, enum leftover leftover)
         .held = {{.at = HF_TIME_NEVER},
                  {.at = HF_TIME_NEVER},
                  {.at = HF_TIME_NEVER}},
+        .stop_look_at = HF_TIME_NEVER,
         .wake_at = HF_TIME_NEVER,
         .events_fd = -1,
         .guardian = {.stopped_at = HF_TIME_NEVER},
@@ -87,8 +90,10 @@ static void go_on(struct job *job, struct hf_time now)
 static void wake_what_stands(struct job *job)
 {
     job->wake_at = HF_TIME_NEVER;
-    if (job->is_stopped && job->guardian.seen == job->stood_at)
-        tree_wake(&job->tree);
+    if (!job->is_stopped || job->guardian.seen != job->stood_at)
+        return;
+    tree_wake(&job->tree);
+    job->is_stopped = false;
 }
 
 /* By ^Z or by kill(1). A program that does something first may then stop itself
@@ -98,6 +103,7 @@ static void note_stop(struct job *job, int number, struct hf_time now)
     if (!signal_stops(number))
         return;
     job->stop_until = hf_time_add(now, STOPS_WITHIN);
+    job->stop_look_at = hf_time_add(now, STOP_LOOK_AFTER);
     job->is_stopped = job->is_stopped || job->stopped_itself;
     job->stops_us = job->stops_us || job->stopped_itself;
     job->stopped_itself = false;
@@ -382,6 +388,7 @@ struct hf_time job_wake_at(const struct job *job)
     if (job->is_gone || job->given_up)
         return at;
     at = hf_time_min(guardian_wake_at(&job->guardian), job->wake_at);
+    at = hf_time_min(at, job->stop_look_at);
     for (size_t i = 0; i < HELD_KINDS; i++)
         at = hf_time_min(at, job->held[i].at);
     if (job->is_asked && !job->is_killed)
@@ -439,18 +446,33 @@ static bool still_stands(struct job *job)
     struct proc_about about;
     sigset_t pending;
 
-    if (tree_can_walk(&job->tree) &&
+    if (tree_can_walk(&job->tree) && !proc_is_to_stop(job->pid) &&
         (!proc_about(job->pid, &about) || about.state != 'T'))
         return false;
     sigpending(&pending);
     return !sigismember(&pending, SIGCONT);
 }
 
-bool job_wants_stop(struct job *job)
+/* Its child was stopped before that became a program: then it waits in vfork(2)
+ * for it, and nobody is told that all stand. */
+static void look_for_stop(struct job *job, struct hf_time now)
 {
-    bool is_new = job->stops_us && job->is_stopped;
+    if (!hf_time_reached(job->stop_look_at, now))
+        return;
+    job->stop_look_at = HF_TIME_NEVER;
+    if (job->is_stopped || job->has_ended || !tree_can_walk(&job->tree) ||
+        !proc_is_to_stop(job->pid))
+        return;
+    job->is_stopped = job->stops_us = true;
+}
+
+bool job_wants_stop(struct job *job, struct hf_time now)
+{
+    bool is_new;
     int terminal;
 
+    look_for_stop(job, now);
+    is_new = job->stops_us && job->is_stopped;
     job->stops_us = false;
     if (!is_new || job->is_asked || job->is_killed)
         return false;

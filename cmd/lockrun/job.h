@@ -59,9 +59,10 @@ struct job {
 
     bool is_stopped;     /* by job control */
     bool stopped_itself; /* or otherwise, by its own doing or somebody's */
-    struct hf_time stop_until; /* a SIGSTOP before this is job control too */
-    bool stops_us;             /* and we are to stand still with it */
-    bool stood_still;          /* and did */
+    struct hf_time stop_until;   /* a SIGSTOP before this is job control too */
+    struct hf_time stop_look_at; /* after a stop: does nobody tell of it? */
+    bool stops_us;               /* and we are to stand still with it */
+    bool stood_still;            /* and did */
     uint64_t stood_at;      /* the guardian's change that we stood still for */
     struct hf_time wake_at; /* once we go on: wake what still stands */
 };
@@ -105,7 +106,7 @@ void job_tick(struct job *job, struct hf_time now);
 
 /* Has job control just stopped the command, so that we shall stand still with
  * it? Told once. */
-bool job_wants_stop(struct job *job);
+bool job_wants_stop(struct job *job, struct hf_time now);
 /* Stand still until somebody lets us go on. */
 void job_stand_still(struct job *job);
 

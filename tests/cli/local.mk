@@ -4,3 +4,4 @@
 EXTRA_DIST += tests/cli tests/cases
 SUITES += cli
 suite_cli = tests/cli tests/cases
+needs_cli = tests/guardian/in_vfork

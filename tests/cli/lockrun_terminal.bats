@@ -65,7 +65,7 @@ is_in_state() { [[ $(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat") == [$2] ]]; }
     read -r parent job <up
     presses '\032'
     shows Stopped
-    is_in_state "$job" T
+    is_in_state "$job" TD
     [ "$(running 'lockrun --key t/n/k' | while read -r pid; do is_in_state "$pid" T && echo yes; done | head -n 1)" = yes ]
     runs "${L[@]}" -n -- true
     [ "$status" = 75 ]
@@ -87,6 +87,19 @@ is_in_state() { [[ $(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat") == [$2] ]]; }
     types 'wait; jobs; echo do''ne'
     shows done
     within 10 is_free
+}
+
+@test "C32: ^Z while the command begins another one, and cannot stop: lockrun stops nevertheless" {
+    types "lockrun --key t/n/k -- '$HF_BUILD/tests/guardian/in_vfork' up go sh -c 'echo f''in; exit 6'; echo status=\$?"
+    appears up
+    presses '\032'
+    shows Stopped
+    runs "${L[@]}" -n -- true
+    [ "$status" = 75 ]
+    types 'fg; echo status=$?'
+    touch go
+    shows fin
+    shows status=6
 }
 
 @test "C32: a waiting lockrun stops and goes on, too" {
