@@ -82,6 +82,7 @@ static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
 {
     struct guardian_page *page = guardian->page;
     struct pids refused = {.list = NULL};
+    bool was_silent = false;
 
     while (page->stage == GUARDIAN_STARTING && !has_ended(guardian->pid)) {
         struct hf_time kill_at = {page->kill_at};
@@ -92,9 +93,14 @@ static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
             tree_kill(tree, &refused);
             left = KILL_AGAIN;
         }
-        /* Perhaps somebody has stopped it. */
-        if (!wait_for_child(left))
-            (void)kill(guardian->pid, SIGCONT);
+        if (wait_for_child(left))
+            continue;
+        /* Perhaps somebody has stopped it; or what it makes, before that was
+         * the command, and it waits in vfork(2). */
+        (void)kill(guardian->pid, SIGCONT);
+        if (was_silent)
+            tree_wake(tree);
+        was_silent = true;
     }
     guardian->was_late = guardian->was_late || page->was_late;
     pids_clear(&refused);

@@ -314,7 +314,7 @@ gate_is_taken() {
 
 # The kernel asks before it makes a program of a file, and is answered late: so
 # does a file that lies elsewhere and hangs.
-file_hangs() { # SIGNAL [STATUS]: sent to lockrun meanwhile
+hold_up() { # FILE SECONDS
     cat >"$D/hold.py" <<'END'
 import ctypes, os, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -327,16 +327,19 @@ if group < 0 or libc.fanotify_mark(group, MARK_ADD, OPEN_EXEC_PERM, AT_FDCWD,
     sys.exit(os.strerror(ctypes.get_errno()))
 open(sys.argv[2], "w").close()
 file = struct.unpack("IBBHQii", os.read(group, 4096)[:24])[5]
-time.sleep(7)
+time.sleep(float(sys.argv[3]))
 os.write(group, struct.pack("iI", file, ALLOW))
 END
+    python3 "$D/hold.py" "$1" "$D/there" "$2" 3>&- &
+    pids+=($!)
+    appears "$D/there"
+}
+file_hangs() { # SIGNAL [STATUS]: sent to lockrun meanwhile
     printf '#!/bin/sh\necho first >>"$1"\n' >"$D/slow"
     chmod 755 "$D/slow"
     : >"$D/ran"
     chmod 666 "$D/ran"
-    python3 "$D/hold.py" "$D/slow" "$D/there" 3>&- &
-    pids+=($!)
-    appears "$D/there"
+    hold_up "$D/slow" 7
     launch slow --ttl 5s -- "$D/slow" "$D/ran"
     sleep 0.5
     [ -z "${1-}" ] || kill -"$1" "$started"
@@ -363,6 +366,29 @@ can_hold_up() {
 @test "nor if lockrun is stopped meanwhile" {
     can_hold_up
     each_way file_hangs STOP
+}
+
+# A file without a first line for the kernel is refused by it, and run as a script:
+# what came while the kernel looked takes effect in between.
+stopped_before_it_runs() {
+    printf 'touch "$1"\n' >"$D/script"
+    chmod 755 "$D/script"
+    hold_up "$D/script" 5
+    # Not an orphaned group: one of those does not stop.
+    set -m
+    launch before --ttl 30s -- "$D/script" "$D/ran"
+    set +m
+    three_of() { [ "$(pgrep -c -g "$1" -x lockrun)" = 3 ]; }
+    within 10 three_of "$started"
+    # As a terminal does, which sends it to lockrun as well, and says so.
+    kill -TSTP "$(pgrep -n -g "$started" -x lockrun)"
+    ended "$started"
+    [ "$status" = 0 ] || { echo "status $status"; cat "$D/err.before"; false; }
+    [ -e "$D/ran" ]
+}
+@test "C32: a ^Z while the command is being made of its file does not leave it so" {
+    can_hold_up
+    each_way stopped_before_it_runs
 }
 
 # Woken behind the deadline, but before another may have the key: there is time to
