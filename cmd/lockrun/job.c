@@ -38,14 +38,13 @@ void job_init(struct job *job, const struct say *say, enum leftover leftover)
         .stuck_at = HF_TIME_NEVER,
         .give_up_at = HF_TIME_NEVER,
         .leftovers_at = HF_TIME_NEVER,
-        .held = {{.at = HF_TIME_NEVER},
-                 {.at = HF_TIME_NEVER},
-                 {.at = HF_TIME_NEVER}},
         .stop_look_at = HF_TIME_NEVER,
         .wake_at = HF_TIME_NEVER,
         .events_fd = -1,
         .guardian = {.stopped_at = HF_TIME_NEVER},
     };
+    for (size_t i = 0; i < HELD_KINDS; i++)
+        job->held[i].at = HF_TIME_NEVER;
     tree_init(&job->tree);
 }
 
@@ -130,7 +129,9 @@ static void pass_on(struct job *job, int number)
  */
 static struct held *held_of(struct job *job, int number)
 {
-    static const int kinds[HELD_KINDS] = {SIGTERM, SIGHUP, SIGINT};
+    /* Those that services are told to end by (KillSignal= of systemd). */
+    static const int kinds[HELD_KINDS] = {SIGTERM, SIGHUP,  SIGINT,  SIGQUIT,
+                                          SIGUSR1, SIGUSR2, SIGWINCH};
 
     for (size_t i = 0; i < HELD_KINDS; i++) {
         if (kinds[i] == number)

@@ -20,7 +20,7 @@
 #include "cmd/lockrun/tree.h"
 
 /* A signal that may have been sent to all of the job. */
-enum { HELD_KINDS = 3 };
+enum { HELD_KINDS = 7 };
 struct held {
     struct arrived arrived;
     struct hf_time at; /* to be forwarded; NEVER: there is none */

@@ -19,8 +19,8 @@ import os, signal, sys, time
 def note(number, frame):
     with open(sys.argv[1], "a") as file:
         file.write(signal.Signals(number).name[3:] + "\n")
-for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
-    signal.signal(number, note)
+for name in "TERM HUP INT QUIT USR1 USR2 WINCH".split():
+    signal.signal(getattr(signal, "SIG" + name), note)
 open(sys.argv[1] + ".up", "w").close()
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.01)
@@ -56,27 +56,27 @@ counts_terms() {
     counts_terms
 }
 
-# As systemd does it: the main process first, CONT behind TERM, and HUP where
-# SendSIGHUP= says so; then all the others likewise.
+# As systemd does it: the main process first, CONT behind TERM (or what KillSignal=
+# says), and HUP where SendSIGHUP= says so; then all the others likewise.
 as_a_manager() {
     notes_signals
     cat >"$D/manager.py" <<'END'
 import os, signal, sys, time
-more = [signal.SIGHUP] if sys.argv[1] == "hup" else []
+first, *more = (getattr(signal, "SIG" + name) for name in sys.argv[1].split())
 main, *others = map(int, sys.argv[2:])
-for number in [signal.SIGTERM, signal.SIGCONT] + more:
+for number in [first, signal.SIGCONT] + more:
     os.kill(main, number)
 time.sleep(0.003)
-for number in [signal.SIGTERM] + more:
+for number in [first] + more:
     for pid in others:
         os.kill(pid, number)
         os.kill(pid, signal.SIGCONT)
 END
     local n how all
-    for n in 1 2 3 4 5; do
-        for how in term hup; do
+    for n in 1 2 3; do
+        for how in TERM 'TERM HUP' INT QUIT USR1 USR2 WINCH; do
             rm -f "$D"/got*
-            launch "each$n$how" --ttl 60s -- python3 "$D/notes.py" "$D/got"
+            launch "each$n${how/ /.}" --ttl 60s -- python3 "$D/notes.py" "$D/got"
             appears "$D/got.up"
             guardian=$(guardian_of "$started")
             mapfile -t all < <(tree_of "$started" | grep -vx "$started" | shuf)
@@ -84,9 +84,8 @@ END
             ended "$started"
             [ "$status" = 6 ]
             [ -e "$D/got.cleaned" ]
-            [ "$(sort "$D/got" | uniq -c | awk '{ printf "%s %s,", $1, $2 }')" = \
-                "$([ "$how" = term ] || echo '1 HUP,')1 TERM," ] ||
-                { cat "$D/got"; false; }
+            [ "$(sort "$D/got")" = "$(tr ' ' '\n' <<<"$how" | sort)" ] ||
+                { echo "$how:"; cat "$D/got"; false; }
             within 10 gone "$guardian"
         done
     done
