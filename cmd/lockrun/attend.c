@@ -175,7 +175,8 @@ static void hear(struct run *run, enum hf_news news)
         break;
     case HF_NEWS_RENEWED:
         /* Too late: the job does not go on. */
-        if (guardian_has_asked(&run->job.guardian))
+        if (guardian_has_asked(&run->job.guardian) ||
+            run->job.guardian.was_late)
             break;
         run_event(run, EVENT_RENEWED);
         tell_renewed(run);
