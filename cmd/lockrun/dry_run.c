@@ -17,6 +17,7 @@
 #include "cmd/lockrun/event.h"
 #include "cmd/lockrun/limits.h"
 #include "cmd/lockrun/naming.h"
+#include "cmd/lockrun/nested.h"
 
 static void add_escaped(struct hf_buf *out, const char *text)
 {
@@ -115,10 +116,31 @@ static void add_times(const struct lockrun_options *options,
         add_span("hold-min", options->hold_min.span, "", out);
 }
 
+/* Is one of these in our way, and runs us? */
+static enum hf_err judge_nesting(const struct lockrun_options *options,
+                                 const char *key, const struct hf_request *show,
+                                 struct hf_buf *out, struct hf_error *error)
+{
+    for (size_t i = 0; i < show->info_count; i++) {
+        const struct hf_hold_info *info = &show->infos[i];
+
+        if ((info->kind == HF_SHARE && options->mode == HF_SHARED) ||
+            !nested_is_outer(info))
+            continue;
+        if (nested_judge(options, key, info, error))
+            return error->code;
+        (void)hf_buf_printf(out, "nested   under the hold of pid %u\n",
+                            (unsigned int)info->who.pid);
+        return HF_ERR_OK;
+    }
+    return HF_ERR_OK;
+}
+
 /* Who holds the key, or that it is free. */
 static enum hf_err add_holder(struct hf_transport *transport, const char *key,
-                              struct hf_sys *sys, struct hf_buf *out,
-                              struct hf_error *error)
+                              struct hf_sys *sys,
+                              const struct lockrun_options *options,
+                              struct hf_buf *out, struct hf_error *error)
 {
     struct hf_request show = {.kind = HF_REQUEST_SHOW};
     struct hf_buf text;
@@ -138,6 +160,7 @@ static enum hf_err add_holder(struct hf_transport *transport, const char *key,
         add_escaped(out, text.data ? text.data : "free");
         (void)hf_buf_add_str(out, "\n");
         hf_buf_clear(&text);
+        err = judge_nesting(options, key, &show, out, error);
     }
     hf_request_clear(&show);
     return err;
@@ -170,7 +193,7 @@ static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
         if (options->store_from)
             (void)hf_buf_printf(out, ", named by %s", options->store_from);
         (void)hf_buf_add_str(out, "\n");
-        err = add_holder(transport, key, sys, out, error);
+        err = add_holder(transport, key, sys, options, out, error);
     }
     hf_request_clear(&describe);
     return err;
@@ -204,6 +227,7 @@ int dry_run(struct hf_sys *sys, const struct lockrun_options *options,
         .store = options->store,
         .classes = getenv("HOLDFAST_CLASSES"),
         .read_only = true,
+        .is_strict = true,
     };
     struct hf_transport *transport;
     struct program program;

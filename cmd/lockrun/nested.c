@@ -31,7 +31,7 @@ static bool is_ancestor(pid_t pid)
     return at == pid;
 }
 
-static bool is_outer(const struct hf_hold_info *info)
+bool nested_is_outer(const struct hf_hold_info *info)
 {
     const char *session = getenv("LOCK_SESSION");
 
@@ -75,7 +75,7 @@ bool nested_find(const struct run *run, struct hf_hold_info *outer)
     if (busy->info_count == 0)
         return false;
     *outer = busy->infos[0];
-    if (is_outer(outer))
+    if (nested_is_outer(outer))
         return true;
     /* Others may share it with the outer one: the first of them was named. */
     if (outer->kind == HF_HOLD || outer->kind == HF_FLOOR)
@@ -83,7 +83,7 @@ bool nested_find(const struct run *run, struct hf_hold_info *outer)
     ask_who_has(&run->store, run->key, run->sys, &all);
     for (size_t i = 0; i < all.info_count && !is_found; i++) {
         *outer = all.infos[i];
-        is_found = is_outer(outer);
+        is_found = nested_is_outer(outer);
     }
     hf_request_clear(&all);
     return is_found;
@@ -142,19 +142,29 @@ static int join(struct run *run, const struct hf_hold_info *info)
     return errnum == ENOENT ? 127 : 126;
 }
 
-int nested_end(struct run *run, const struct hf_hold_info *info)
+enum hf_err nested_judge(const struct lockrun_options *options, const char *key,
+                         const struct hf_hold_info *outer,
+                         struct hf_error *error)
 {
-    bool is_enough = info->kind == HF_HOLD || run->options->mode == HF_SHARED;
+    bool is_enough = outer->kind == HF_HOLD || options->mode == HF_SHARED;
 
-    if (run->options->joins && is_enough)
-        return join(run, info);
-    say(&run->say,
+    if (options->joins && is_enough)
+        return HF_ERR_OK;
+    return hf_error_set(
+        error, HF_ERR_USAGE,
         "%s is held%s by the lockrun (pid %u) that runs this very command: to "
         "wait for it would be to wait for ever; take away one of the two, give "
         "one another --key, or %s",
-        run->key, info->kind == HF_SHARE ? " shared" : "",
-        (unsigned int)info->who.pid,
+        key, outer->kind == HF_SHARE ? " shared" : "",
+        (unsigned int)outer->who.pid,
         is_enough ? "say --nested=join" : "let both be -x, or both -s");
-    run->cause = hf_err_name(HF_ERR_USAGE);
-    return hf_err_status(HF_ERR_USAGE);
+}
+
+int nested_end(struct run *run, const struct hf_hold_info *info)
+{
+    struct hf_error error;
+
+    return nested_judge(run->options, run->key, info, &error)
+               ? run_fail(run, &error)
+               : join(run, info);
 }

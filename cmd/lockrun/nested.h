@@ -11,6 +11,13 @@
 
 #include "cmd/lockrun/run.h"
 
+/* Does it run us? */
+bool nested_is_outer(const struct hf_hold_info *info);
+/* Does --nested let the command run under it? Else the sentence that refuses
+ * it (USAGE). */
+enum hf_err nested_judge(const struct lockrun_options *options, const char *key,
+                         const struct hf_hold_info *outer,
+                         struct hf_error *error);
 /* Of a key that is busy or waited for: is there a hold under which we run? May
  * open the store anew. */
 bool nested_find(const struct run *run, struct hf_hold_info *outer);

@@ -63,6 +63,7 @@ enum hf_err hf_local_open(struct hf_sys *sys,
     struct hf_sqlite_options with = {
         .gate_limit = options->gate_limit.ns ? options->gate_limit : GATE_LIMIT,
         .read_only = options->read_only,
+        .is_strict = options->is_strict,
     };
     char place[PATH_SIZE];
     struct hf_store *store;

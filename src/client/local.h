@@ -19,6 +19,7 @@ struct hf_local_options {
     const char *classes;
     struct hf_span gate_limit; /* 0: 10 s */
     bool read_only;
+    bool is_strict; /* as in hf_sqlite_options */
 };
 
 enum hf_err hf_local_open(struct hf_sys *sys,

@@ -263,6 +263,7 @@ static struct hf_sqlite *sqlite_new(struct hf_sys *sys,
     sq->sys = sys;
     sq->pid = getpid();
     sq->read_only = options->read_only;
+    sq->trusts = options->read_only && !options->is_strict;
     sq->gate_limit = options->gate_limit;
     sq->folder_fd = sq->gate_fd = sq->run_fd = sq->head_fd = -1;
     sq->journal_fd = sq->epoll_fd = sq->fifo_fd = -1;

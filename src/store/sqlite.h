@@ -18,6 +18,8 @@ struct hf_sqlite_options {
     /* Open what is there and change nothing: no creation, no repair. A missing
      * store then is an empty one. */
     bool read_only;
+    /* With read_only: refuse the places and modes that a writer would. */
+    bool is_strict;
 };
 
 /*

@@ -37,7 +37,7 @@ void hf_sqlite_place_clear(struct hf_sqlite_place *place);
  * Judge the way to a path that somebody named, from the root on, without
  * waiting for any server: a file system on another machine is refused before it
  * is used (UNAVAILABLE), and so is a folder in which others could put another
- * one in the store's place (DENIED; not in a handle that is read_only).
+ * one in the store's place (DENIED; not in a handle that trusts).
  */
 enum hf_err hf_sqlite_place_way(const struct hf_sqlite *sq,
                                 struct hf_error *error);

@@ -80,6 +80,7 @@ struct hf_sqlite {
     struct hf_sys *sys;
     pid_t pid; /* of the process that opened it: no other may use it */
     bool read_only;
+    bool trusts; /* a place that a writer would refuse is good enough to read */
     struct hf_span gate_limit;
     struct hf_time stand_until; /* of the request at hand; 0: none */
     struct hf_sqlite_place place;

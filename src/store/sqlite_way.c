@@ -99,7 +99,7 @@ enum hf_err hf_sqlite_place_way(const struct hf_sqlite *sq,
                 return err;
             is_named = true;
         }
-        if (sq->read_only || size > folder_size)
+        if (sq->trusts || size > folder_size)
             continue;
         err = judge(path, &seen.about, &above_is_open, error);
         if (err)

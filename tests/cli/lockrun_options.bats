@@ -244,6 +244,56 @@ refused() {
     [ ! -e ran ]
 }
 
+# refused_alike STATUS TEXT OPTION...: by a run and by a dry one.
+refused_alike() {
+    local code=$1 text=$2 more
+    shift 2
+    for more in '' --dry-run; do
+        # shellcheck disable=SC2086
+        runs lockrun "$@" $more -- touch ran
+        [ "$status" = "$code" ] || { echo "$* $more: $status $output"; return 1; }
+        [[ $output == *"$text"* ]] || { echo "$* $more: $output"; return 1; }
+    done
+    [ ! -e ran ]
+}
+
+@test "--dry-run refuses the store that a run refuses" {
+    local s=$D/odd/db
+    mkdir -m 755 odd
+    runs lockrun --store="$s" --key t/n/k -- true
+    [ "$status" = 0 ]
+    chmod 666 "$s"
+    refused_alike 77 'can be written by everybody' --store="$s" --key t/n/k
+    chmod 600 "$s"
+    ln "$s" again
+    refused_alike 77 'has a second name' --store="$s" --key t/n/k
+    rm again
+    chmod 777 odd
+    refused_alike 77 'can be written by everybody' --store="$s" --key t/n/k
+    chmod 755 odd
+    runs lockrun --store="$s" --key t/n/k --dry-run -- true
+    [ "$status" = 0 ]
+}
+
+@test "--dry-run inside a hold of the same key refuses what a run would, or tells that it joins" {
+    export D
+    refuses() {
+        lockrun --key t/n/k --dry-run -- true 2>"$D/said" && return 1
+        [ $? = 64 ] && grep -q 'that runs this very command' "$D/said"
+    }
+    joins() { lockrun --key t/n/k --nested=join --dry-run -- true | grep -q '^nested   under the hold of pid '; }
+    shares() { lockrun --key t/n/k -s --dry-run -- true; }
+    export -f refuses joins shares
+    run "${L[@]}" -- bash -c refuses
+    [ "$status" = 0 ]
+    run "${L[@]}" -- bash -c joins
+    [ "$status" = 0 ]
+    run "${L[@]}" -s -- bash -c shares
+    [ "$status" = 0 ]
+    run "${L[@]}" -s -- bash -c refuses
+    [ "$status" = 0 ]
+}
+
 @test "--dry-run tells the mode, and the end when it is busy" {
     run lockrun --key t/n/k -s -n -E 9 --dry-run -- true
     [ "$status" = 0 ]
