@@ -223,8 +223,10 @@ _Noreturn void run_command(struct hf_sys *sys,
     if (!status)
         status = run_get_key(&run, &is_held);
     watch_stop(&run.watch);
-    if (is_held)
+    if (is_held) {
+        tell_notice(&run);
         status = run_job(&run);
+    }
     if (run.session) {
         run_turn(&run);
         hf_session_free(run.session, run.now, run.wall);

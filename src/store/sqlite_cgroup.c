@@ -134,16 +134,17 @@ static void wait_until_empty(struct hf_sqlite *sq, int events)
     }
 }
 
-void hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
+bool hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
                            const struct hf_sqlite_session_head *head, uid_t uid)
 {
     struct hf_sys *sys = sq->sys;
+    bool is_empty = true;
     ssize_t put = -1;
     int events;
     int fd;
 
     if (!may_be_killed(sq, path, head, uid))
-        return;
+        return true;
     events = open_file(sq, path, "cgroup.events", O_RDONLY);
     fd = open_file(sq, path, "cgroup.kill", O_WRONLY);
     if (fd >= 0) {
@@ -153,6 +154,8 @@ void hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
     if (events >= 0) {
         if (put > 0)
             wait_until_empty(sq, events);
+        is_empty = says_empty(sq, events);
         sys->close(sys, events);
     }
+    return is_empty;
 }

@@ -21,8 +21,9 @@ bool hf_sqlite_cgroup_is_empty(struct hf_sqlite *sq, const char *path,
  * Kill all in it and wait until it is empty, a second at most. Nothing is done
  * to a folder that is not the one in `head`, is not named as lockrun names
  * them, or belongs to another user than the session file, which is `uid`'s.
+ * False: something lives on in it.
  */
-void hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
+bool hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
                            const struct hf_sqlite_session_head *head,
                            uid_t uid);
 

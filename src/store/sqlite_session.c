@@ -367,9 +367,14 @@ void hf_sqlite_session_stop(struct hf_sqlite *sq, hf_lease_id lease)
         (session.head.phase == HF_PHASE_STARTED ||
          session.head.phase == HF_PHASE_LEFT) &&
         !memcmp(session.head.boot, sq->boot, sizeof(session.head.boot)) &&
-        !sq->sys->fstat(sq->sys, fd, &about))
-        hf_sqlite_cgroup_kill(sq, page_cgroup(&page), &session.head,
-                              about.st_uid);
+        !sq->sys->fstat(sq->sys, fd, &about) &&
+        !hf_sqlite_cgroup_kill(sq, page_cgroup(&page), &session.head,
+                               about.st_uid))
+        hf_sqlite_note(sq,
+                       "the job of the last holder, whose lease is over, could "
+                       "not be ended: processes of it work on, see "
+                       "%s/cgroup.procs",
+                       page_cgroup(&page));
     sq->sys->close(sq->sys, fd);
 }
 

@@ -96,7 +96,7 @@ void hf_sqlite_session_prove_open(struct hf_sqlite *sq, int fd,
 /*
  * The lease has run out, and somebody is about to take what it had: kill what
  * lives in the cgroup of its job, if it has one of its own. Blocks until that
- * is empty, a second at most.
+ * is empty, a second at most. What lives on is noted (hf_sqlite_notice).
  */
 void hf_sqlite_session_stop(struct hf_sqlite *sq, hf_lease_id lease);
 /* The lease is gone: say so in the file, for whoever has it open, and remove

@@ -110,6 +110,25 @@ group_killed() {
     none_runs "$D/mark.both"
 }
 
+@test "both killed, and a member of the group takes the lapsed lease: it is told what it may not end" {
+    [ "$(id -u)" = 0 ] || skip 'only root may make a cgroup here'
+    chgrp 60100 "$D/store"
+    chmod 2770 "$D/store"
+    launch members --ttl 5s --verbose -- bash "$D/hiding" "$D/w.members" "$D/mark.members"
+    appears "$D/w.members.up"
+    grep -q 'gets the cgroup' "$D/err.members" || skip 'no cgroup of version 2 here'
+    kill -9 "$started" "$(guardian_of "$started")"
+    AS='setpriv --reuid 60101 --regid 60100 --clear-groups' next members -w 20 -- true
+    [ "$status" = 0 ]
+    [[ $output == *'could not be ended: processes of it work on, see '*'/cgroup.procs'* ]]
+    place=${output##*see }
+    grep -q . "$place"
+    # Its own user, root, may.
+    ! none_runs "$D/mark.members" || false
+    echo 1 >"${place%procs}kill"
+    within 10 none_runs "$D/mark.members"
+}
+
 both_killed_alone() {
     launch pair --ttl 5s -- sleep 300
     within 10 has_guardian "$started"

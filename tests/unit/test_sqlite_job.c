@@ -177,7 +177,8 @@ static void the_very_folder_of_the_job_is_killed(void **state)
     struct group group;
 
     make_group(lab, &group, "holdfast-one");
-    hf_sqlite_cgroup_kill(&group.sq, group.path, &group.head, getuid());
+    assert_true(
+        hf_sqlite_cgroup_kill(&group.sq, group.path, &group.head, getuid()));
     assert_true(was_killed(&group));
 }
 
@@ -239,7 +240,8 @@ static void what_does_not_get_empty_is_not_waited_for_long(void **state)
     write_file(&group, "cgroup.events", "populated 1\nfrozen 0\n");
     /* Each look at the clock is half of the limit. */
     lab->fake.tick = hf_span_ms(500);
-    hf_sqlite_cgroup_kill(&group.sq, group.path, &group.head, getuid());
+    assert_false(
+        hf_sqlite_cgroup_kill(&group.sq, group.path, &group.head, getuid()));
     assert_true(was_killed(&group));
 }
 
