@@ -8,6 +8,7 @@
 
 #include "store/sqlite_edit.h"
 #include "store/sqlite_gate.h"
+#include "store/sqlite_rebuild.h"
 
 /* How a request ends: what else is to be told is in the request by then. */
 struct end {
@@ -195,6 +196,19 @@ static void latest(struct row *row, const struct hf_sqlite_session *session)
         row->expires.ns = session->term.expires;
 }
 
+/* Whose session file went with the former boot is dead: who comes first to use
+ * the store under this one ends them all, and a handle that only reads cannot.
+ */
+static void prove(struct hf_sqlite *sq, hf_lease_id lease,
+                  struct hf_sqlite_session *session)
+{
+    hf_sqlite_session_prove(sq, lease, session);
+    if (!session->is_there && sq->read_only && sq->meta_is_there &&
+        memcmp(sq->meta.boot, sq->boot, sizeof(sq->boot)) != 0 &&
+        !hf_sqlite_rebuild_any_lives(sq))
+        session->proof = HF_PROOF_DEAD;
+}
+
 enum hf_err hf_sqlite_lease_is_over(struct hf_sqlite *sq, hf_lease_id lease,
                                     struct hf_time now, bool *is_over,
                                     struct hf_error *error)
@@ -206,7 +220,7 @@ enum hf_err hf_sqlite_lease_is_over(struct hf_sqlite *sq, hf_lease_id lease,
     *is_over = !row.is_there;
     if (err || *is_over)
         return err;
-    hf_sqlite_session_prove(sq, lease, &session);
+    prove(sq, lease, &session);
     latest(&row, &session);
     *is_over =
         hf_time_reached(row.expires, now) || session.proof == HF_PROOF_DEAD;
@@ -462,7 +476,7 @@ static struct end show(struct hf_sqlite *sq, struct hf_store_request *request,
         return no_lease;
     if (!row.is_there)
         row = (struct row){true, own->ttl_ms, own->expires};
-    hf_sqlite_session_prove(sq, request->lease, &session);
+    prove(sq, request->lease, &session);
     latest(&row, &session);
     request->ttl_ms = row.ttl_ms;
     request->remaining_ms =

@@ -2,7 +2,7 @@
 /*
  * The session files as a whole: walked to undo what a killed process noted, to
  * make the rows of a lost database again, to clear away what is left of a
- * former boot. For sqlite_recover.c alone.
+ * former boot. For sqlite_recover.c alone, but for any_lives.
  */
 #ifndef HF_STORE_SQLITE_REBUILD_H
 #define HF_STORE_SQLITE_REBUILD_H

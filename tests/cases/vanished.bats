@@ -34,6 +34,13 @@ teardown() { lockrun_teardown; }
     runs as_nobody lockrun -n --key t/n/k -- true
     [ "$status" = 75 ] || { echo "$status $output"; false; }
     cat /proc/sys/kernel/random/uuid >boot_id
+    # To look says so, be the session files gone with the kernel or not.
+    for run in kept gone; do
+        runs unshare -m sh -c 'mount --bind boot_id /proc/sys/kernel/random/boot_id
+            [ "$1" = kept ] || mount -t tmpfs none "$HOLDFAST_STORE.run"
+            lockctl show t/n/k' x "$run"
+        [[ $output == *"its holder is dead by the kernel's word"* ]] || { echo "$run: $output"; false; }
+    done
     runs unshare -m sh -c 'mount --bind boot_id /proc/sys/kernel/random/boot_id
         exec setpriv --reuid 65534 --regid 65534 --clear-groups \
             lockrun -n --key t/n/k -- sh -c "echo \$LOCK_TOKEN"'
