@@ -37,11 +37,17 @@ static void add_line(struct hf_buf *to, const char *name, const char *text)
 
 /* By when the holder has stopped of its own accord, if it is not renewed: as
  * its own lockrun counts it, but for the time that its request took. */
-static void add_deadline(struct hf_buf *to, const struct hf_hold_info *info)
+static int64_t deadline_ms(const struct hf_hold_info *info)
 {
     struct hf_deadline deadline = {.ttl = hf_span_ms(info->lease_ttl_ms)};
     int64_t gone_ms = info->lease_ttl_ms - info->lease_remaining_ms;
-    int64_t left_ms = hf_deadline_kill_at(&deadline).ns / 1000000 - gone_ms;
+
+    return hf_deadline_kill_at(&deadline).ns / 1000000 - gone_ms;
+}
+
+static void add_deadline(struct hf_buf *to, const struct hf_hold_info *info)
+{
+    int64_t left_ms = deadline_ms(info);
 
     if (!hold_stands(hold_state_of(info)))
         return;
@@ -50,6 +56,26 @@ static void add_deadline(struct hf_buf *to, const struct hf_hold_info *info)
                                     : "%-9s in %s, unless it is renewed\n",
                         "deadline",
                         age_print(left_ms < 0 ? -left_ms : left_ms).text);
+}
+
+static void deadline_json(struct hf_json *json, const struct hf_hold_info *info)
+{
+    if (hold_stands(hold_state_of(info)))
+        hf_json_i64(json, "deadline_in_ms", deadline_ms(info));
+    else
+        hf_json_null(json, "deadline_in_ms");
+}
+
+/* What runs for one who holds the key; where others share it, read now. */
+static const struct process_tree *tree_of(const struct shown *shown,
+                                          const struct hf_hold_info *info,
+                                          struct process_tree *own)
+{
+    if (info->kind == HF_HOLD)
+        return &shown->tree;
+    *own = (struct process_tree){.count = 0};
+    process_tree_read(&info->who, hold_age_ms(info, shown->now), own);
+    return own;
 }
 
 static void add_processes(struct hf_buf *to, const struct process_tree *tree)
@@ -79,6 +105,7 @@ static void add_holder(const struct shown *shown,
 {
     struct hf_buf *to = &shown->ctl->out;
     const struct hf_holder *who = &info->who;
+    struct process_tree own;
     char text[256];
 
     (void)hf_buf_add(to, "\n", 1);
@@ -105,8 +132,7 @@ static void add_holder(const struct shown *shown,
              hf_token_revision(info->token));
     add_line(to, "token", text);
     add_line(to, "session", who->session);
-    if (info->kind == HF_HOLD)
-        add_processes(to, &shown->tree);
+    add_processes(to, tree_of(shown, info, &own));
 }
 
 static void add_floor(const struct shown *shown,
@@ -223,6 +249,7 @@ static bool is_of(enum hf_hold_kind kind, const struct hf_hold_info *info)
 static void infos_json(const struct shown *shown, struct hf_json *json,
                        enum hf_hold_kind kind, const char *name)
 {
+    struct process_tree own;
     uint64_t place = 0;
     size_t i;
 
@@ -234,8 +261,10 @@ static void infos_json(const struct shown *shown, struct hf_json *json,
             continue;
         hf_json_object(json, NULL);
         hold_json(json, info, shown->now, ++place);
-        if (info->kind == HF_HOLD)
-            processes_json(json, &shown->tree);
+        if (kind == HF_HOLD) {
+            deadline_json(json, info);
+            processes_json(json, tree_of(shown, info, &own));
+        }
         hf_json_object_end(json);
     }
     hf_json_array_end(json);
