@@ -51,7 +51,8 @@ many() {
 dies_in_order() {
     cat >"$D/polite" <<'END'
 trap 'echo first >>"$1"; sleep 0.3; echo second >>"$1"; exit 0' TERM
-(setsid sh -c 'trap "echo child >>\"$1\"; exit 0" TERM; while :; do sleep 0.05; done' x "$1" &)
+(setsid sh -c 'trap "echo child >>\"$1\"; exit 0" TERM; touch "$1.child"; while :; do sleep 0.05; done' x "$1" &)
+while [ ! -e "$1.child" ]; do sleep 0.02; done
 touch "$1.up"
 while :; do sleep 0.05; done
 END
