@@ -33,7 +33,8 @@ evil=$'a\e]0;x\a\e[2J\r\u202eb\u2066\u009bm\x7f\xff'
         findmnt -no OPTIONS -T . | grep -qw nosuid && skip 'nosuid here'
         [ "$status" = 77 ]
         [[ ${lines[0]} == 'lockrun: not to be used with raised rights'* ]]
-        [ ! -e ran ] && [ ! -e its ]
+        [ ! -e ran ]
+        [ ! -e its ]
     done
 }
 
@@ -50,7 +51,8 @@ os.setxattr("raised", "security.capability",
     runs as_nobody ./raised --store "$D/its" --key t/n/k -- touch "$D/ran"
     [ "$status" = 77 ]
     [[ ${lines[0]} == 'lockrun: not to be used with raised rights'*capabilities* ]]
-    [ ! -e ran ] && [ ! -e its ]
+    [ ! -e ran ]
+    [ ! -e its ]
 }
 
 @test "S18: whatever the umask, what lockrun makes is its user's alone" {

@@ -63,7 +63,9 @@ value() { sed -n "s/^$2=//p" "$1"; }
     [ "$status" = 127 ]
     runs "${L[@]}" --on-busy 'touch busy' -- lockrun -n --key t/n/k --on-busy 'touch busy' -- true
     [ "$status" = 64 ]
-    [ ! -e busy ] && [ ! -e doubt ] && [ ! -e lost ]
+    [ ! -e busy ]
+    [ ! -e doubt ]
+    [ ! -e lost ]
 }
 
 @test "a line changes no status and holds nothing up; that it failed is said" {
@@ -215,7 +217,8 @@ END
     break_store
     ended "$started"
     [ "$status" = 79 ]
-    [ -e lost ] && [ ! -e lived ]
+    [ -e lost ]
+    [ ! -e lived ]
     [ "$(value lost LOCK_EVENT)" = lost ]
     [ "$(value lost LOCK_STATUS)" = 79 ]
     [[ $(value lost LOCK_TOKEN) =~ ^[0-9]+$ ]]

@@ -44,7 +44,8 @@ break_store() { mv "$D/store" "$D/store.away"; }
     [ "$(state_of "$file")" = held ]
     now=$(awk '{ print int($1 * 1000) }' /proc/uptime)
     left=$(($(deadline_ms "$file") - now))
-    [ "$left" -gt 15000 ] && [ "$left" -le 30000 ]
+    [ "$left" -gt 15000 ]
+    [ "$left" -le 30000 ]
     [ "$(sed -n 's/^boot //p' "$file")" = "$(tr -d - </proc/sys/kernel/random/boot_id)" ]
     touch stop
     ended "$started"

@@ -197,7 +197,7 @@ touch up
 while :; do sleep .1; done
 END
     chmod +x job
-    begins --ttl 6s -- ./job
+    begins --ttl 6s -- ./job "$D/mark"
     appears up
     kill -INT "$started"
     kill -TERM "$started"
@@ -207,5 +207,5 @@ END
     kill -9 "$started"
     runs "${L[@]}" -w 30 -- true
     [ "$status" = 0 ]
-    none_runs "$D/job"
+    none_runs "$D/mark"
 }

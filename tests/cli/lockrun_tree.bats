@@ -17,9 +17,12 @@ nohup sh -c 'trap "" TERM; touch up2; while :; do sleep 0.2; done' "$1" >/dev/nu
 sh -c 'trap "" TERM; touch up3; kill -STOP $$; while :; do sleep 0.2; done' "$1" &
 while :; do sleep 0.2; done
 END
-    runs ${AS-} lockrun --key t/n/k --max-run 1s --grace 200ms -- sh job "$mark"
+    rm -f up1 up2 up3
+    runs ${AS-} lockrun --key t/n/k --max-run 4s --grace 200ms -- sh job "$mark"
     [ "$status" = 124 ]
-    [ -e up1 ] && [ -e up2 ] && [ -e up3 ]
+    [ -e up1 ]
+    [ -e up2 ]
+    [ -e up3 ]
     none_runs "$mark"
     [[ $output == *'--max-run'* ]]
     [[ $output != *'could not stop'* ]]

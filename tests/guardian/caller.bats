@@ -47,7 +47,9 @@ leaves_everything() {
     [ "$(readlink "/proc/$guardian/cwd")" = / ]
     # A session and a group of its own, no terminal.
     read -r sid pgid tpgid < <(ps -o sid=,pgid=,tpgid= -p "$guardian")
-    [ "$sid" = "$guardian" ] && [ "$pgid" = "$guardian" ] && [ "$tpgid" = -1 ]
+    [ "$sid" = "$guardian" ]
+    [ "$pgid" = "$guardian" ]
+    [ "$tpgid" = -1 ]
     # The job has lockrun's, as without one.
     [ "$(ps -o sid=,pgid= -p "$job")" = "$(ps -o sid=,pgid= -p "$started")" ]
     [ "$(cat "/proc/$guardian/comm")" = holdfast-guard ]
