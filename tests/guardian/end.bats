@@ -209,10 +209,12 @@ END
     done
     # Moved to where memory ran out before: that tells nothing of this job.
     lockrun --store="$D/store/memory" --key t/n/k --json-fd 7 -- \
-        sh -c 'touch "$1"; sleep 1' x "$D/up.moved" 7>"$D/events.moved" 3>&- &
+        sh -c 'touch "$1"; while [ ! -e "$1.stop" ]; do sleep 0.05; done' \
+        x "$D/up.moved" 7>"$D/events.moved" 3>&- &
     moved=$!
     appears "$D/up.moved"
     echo "$moved" >"$memory/cgroup.procs"
+    touch "$D/up.moved.stop"
     wait "$moved"
     within 10 rmdir "$memory"
     [ "$status" = 0 ] || { echo "$status $output"; false; }
@@ -283,8 +285,8 @@ END
     mount -o loop "$D/disk" "$D/mnt" 2>/dev/null || skip 'no loop device here'
     xfs_freeze -f "$D/mnt" || { umount "$D/mnt"; skip 'no file system can be frozen here'; }
     thaw() { xfs_freeze -u "$D/mnt"; umount "$D/mnt"; }
+    # In the background: before a || none of its checks would end it.
     (
-        set -e
         launch hang --ttl 60s --max-run 500ms --grace 200ms -- sh -c 'echo up >"$1"; exec sh -c "echo late >\"\$0/late\"" "$2"' x "$D/up.hang" "$D/mnt"
         appears "$D/up.hang"
         within 20 grep -q 'could not stop pid [0-9]* (.*state D, waiting in .*): killed 5s ago and still there' "$D/err.hang"
@@ -297,7 +299,8 @@ END
         [ "$status" = 75 ]
         [ -e "/proc/$guardian" ]
         echo "$guardian" >"$D/guardian"
-    ) || { thaw; false; }
+    ) 3>&- &
+    wait "$!" || { thaw; false; }
     xfs_freeze -u "$D/mnt"
     within 10 gone "$(cat "$D/guardian")"
     next hang -w 10 -- true
