@@ -25,7 +25,7 @@ is_renewed() {
 }
 
 @test "F13: a cleaner of old files takes nothing that a renewing job rests on" {
-    runs_long "${L[@]}" --ttl 6s --
+    runs_long "${L[@]}" --ttl 15s --
     find store -exec touch -h -d '40 days ago' {} +
     is_renewed
     # Renewals keep young what they write.

@@ -75,12 +75,12 @@ killed() {
 }
 
 both_killed() {
-    beats_of "$1" "$1" 5s
+    beats_of "$1" "$1" 15s
     kills_both "$started"
     # Proved dead by nothing: the lease keeps it.
     next "$1" -n -- true
     [ "$status" = 75 ] || { echo "$1: $status $output"; return 1; }
-    alone "$1" -w 20
+    alone "$1" -w 40
 }
 @test "F01: lockrun and guardian killed: whoever takes the key has ended the job's cgroup first" {
     [ "$(id -u)" = 0 ] || skip 'only root may make a cgroup here'

@@ -25,7 +25,7 @@ teardown() { lockrun_teardown; }
     ulimit -n 1024
     children=()
     for n in {1..1000}; do
-        lockrun --key t/n/k -w 120 -- sh -c 'mkdir inside && rmdir inside && echo $LOCK_TOKEN >>tokens' \
+        lockrun --key t/n/k -w 600 -- sh -c 'mkdir inside && rmdir inside && echo $LOCK_TOKEN >>tokens' \
             2>"err.$n" 3>&- &
         children+=("$!")
     done

@@ -45,13 +45,13 @@ fill() { dd if=/dev/zero of=small/fill bs=4k 2>/dev/null || :; }
 }
 
 @test "C15: full during the job: it is not killed for it, and the key is free afterwards" {
-    begins --ttl 5s -- sh -c 'echo "$LOCK_STATE" >state.new; mv state.new state; while [ ! -e stop ]; do sleep 0.05; done; exit 3'
+    begins --ttl 15s -- sh -c 'echo "$LOCK_STATE" >state.new; mv state.new state; while [ ! -e stop ]; do sleep 0.05; done; exit 3'
     appears state
     file=$(cat state)
     fill
     first=$(sed -n 's/^deadline //p' "$file")
     later() { [ "$(sed -n 's/^deadline //p' "$file")" != "$first" ]; }
-    within 10 later
+    within 30 later
     touch stop
     ended "$started"
     [ "$status" = 3 ] || { cat err; false; }

@@ -251,7 +251,13 @@ has_namespaces() {
     has_namespaces
     runs contained sh -c 'for i in 1 2 3 4; do (setsid sh -c "sleep 0.1" &); done
         sleep 0.6
-        for s in /proc/[0-9]*/stat; do read -r _ _ state _ <$s; [ "$state" != Z ] || exit 9; done
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+            left=
+            for s in /proc/[0-9]*/stat; do read -r _ _ state _ <$s; [ "$state" != Z ] || left=$s; done
+            [ "$left" ] || break
+            sleep 0.5
+        done
+        [ -z "$left" ] || exit 9
         tr "\0" " " </proc/1/cmdline; exit 4'
     [ "$status" = 4 ] || { echo "$output"; false; }
     [[ $output == lockrun*' --key=report '* ]]
@@ -338,11 +344,11 @@ has_namespaces() {
 echo "$1" >>done
 parent_of() { sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$1/stat"; }
 kill -STOP "$(parent_of "$(parent_of "$PPID")")"
-while lockfence held --margin 4s; do sleep 0.05; done
+while lockfence held --margin 10s; do sleep 0.05; done
 END
     chmod +x step
-    STEP=4s begins --ttl 8s --grace 500ms -- "$examples/loop.sh" many ./step
-    within 20 grep -q 'stopping before many/b' err || { cat err; false; }
+    STEP=10s begins --ttl 20s --grace 500ms -- "$examples/loop.sh" many ./step
+    within 30 grep -q 'stopping before many/b' err || { cat err; false; }
     kill -CONT "$started"
     ended "$started"
     [ "$status" = 3 ] || { echo "$status"; cat err; false; }

@@ -181,7 +181,7 @@ teardown() { lockrun_teardown; }
         [ "$status" = 0 ]
         [ -z "$output" ]
     done
-    runs "${L[@]}" --watch -w 0.3 -- touch ran
+    runs "${L[@]}" --watch -w 4 -- touch ran
     [ "$status" = 75 ]
     [[ $output == 'lockrun: waiting: t/n/k is held by '*'place 1 in the queue'* ]]
     runs "${L[@]}" --watch -n -- touch ran
@@ -245,14 +245,14 @@ queued() { [ "$(lockctl queue --json t/n/k | grep -o '"place":' | wc -l)" = "$1"
     begins -w 1h -- sleep 300
     first=$started
     within 20 queued 1
-    begins -w 6s -- touch ran
+    begins -w 12s -- touch ran
     second=$started
     within 20 queued 2
     kill -9 "$holder"
     # Its time runs out, and it waits for the holder's end, for half a second.
-    within 20 queued 1
+    within 30 queued 1
     : >end
-    within 3 gone "$second"
+    within 9 gone "$second"
     ended "$second"
     [ "$status" = 75 ]
     [ ! -e ran ]

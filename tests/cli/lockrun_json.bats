@@ -108,7 +108,7 @@ END
     [ "$(of waiting holder.pid)" = "$(sed -n 's/.*"holder".*"pid":\([0-9]*\).*/\1/p' err | head -n 1)" ]
     waiter=$started
     # One behind another is told its place.
-    "${L[@]}" --json -w 0.3 -- true 2>second || :
+    "${L[@]}" --json -w 4 -- true 2>second || :
     [ "$(of busy place second)" = 2 ]
     [ "$(of busy waiting second)" -ge 1 ]
     kill "$waiter"
@@ -161,9 +161,9 @@ END
 }
 
 @test "doubt and its end, stopping and loss, with their reasons" {
-    runs_on --ttl 6s --grace 1s --json
+    runs_on --ttl 15s --grace 4s --json
     break_store
-    within 10 has_event doubt
+    within 20 has_event doubt
     [[ $(of doubt reason) == *store* ]]
     mend_store
     within 10 has_event renewed

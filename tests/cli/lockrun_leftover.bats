@@ -67,7 +67,7 @@ kills_them() {
 while [ ! -e up ]; do sleep 0.02; done
 exit 3
 END
-    runs ${AS-} lockrun --key t/n/k --leftover kill --grace 3s -- sh job "$mark"
+    runs ${AS-} lockrun --key t/n/k --leftover kill --grace 5s -- sh job "$mark"
     [ "$status" = 3 ]
     [ -z "$output" ] || { echo "$output"; false; }
     none_runs "$mark"

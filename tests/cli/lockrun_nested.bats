@@ -102,19 +102,21 @@ teardown() { lockrun_teardown; }
 }
 
 @test "C20, F22: --hold-min keeps others away after the job, though not lockrun itself" {
-    run "${L[@]}" --hold-min 4s -- true
+    run "${L[@]}" --hold-min 30s -- true
     [ "$status" = 0 ]
     run "${L[@]}" -n -- touch ran
     [ "$status" = 75 ]
     [[ $output == *"is kept by --hold-min after"* ]]
     [ ! -e ran ]
-    run "${L[@]}" -w 30 -- touch ran
+    run "${L[@]}" --key t/n/short --hold-min 2s -- true
+    [ "$status" = 0 ]
+    run "${L[@]}" --key t/n/short -w 30 -- touch ran
     [ "$status" = 0 ]
     [ -e ran ]
 }
 
 @test "F22: the floor outlives kill -9 of everything" {
-    begins --ttl 5s --hold-min 4s -- sh -c 'touch began; exec sleep 60'
+    begins --ttl 5s --hold-min 10s -- sh -c 'touch began; exec sleep 60'
     appears began
     kill -9 "$started" $(pgrep -P "$started") 2>/dev/null || :
     wait "$started" || :

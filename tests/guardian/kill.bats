@@ -95,7 +95,7 @@ group_killed() {
 
 @test "lockrun and guardian both killed: whoever takes the lapsed lease ends the job first" {
     [ "$(id -u)" = 0 ] || skip 'only root may make a cgroup here'
-    launch both --ttl 5s --verbose -- bash "$D/hiding" "$D/w.both" "$D/mark.both"
+    launch both --ttl 15s --verbose -- bash "$D/hiding" "$D/w.both" "$D/mark.both"
     appears "$D/w.both.up"
     grep -q 'gets the cgroup' "$D/err.both" || skip 'no cgroup of version 2 here'
     kill -9 "$started" "$(guardian_of "$started")"
@@ -103,7 +103,7 @@ group_killed() {
     ! none_runs "$D/mark.both" || false
     next both -n -- true
     [ "$status" = 75 ]
-    next both -w 20 -- bash -c 'pgrep -f -- "$1" >"$1.left"; :' x "$D/mark.both"
+    next both -w 40 -- bash -c 'pgrep -f -- "$1" >"$1.left"; :' x "$D/mark.both"
     [ "$status" = 0 ]
     # The shell itself and lockrun have the words, nobody else.
     next both -n -- sh -c 'exec 9>>"$1"; flock -n 9' x "$D/w.both"
