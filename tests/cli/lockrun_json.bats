@@ -234,8 +234,10 @@ END
     exec 8<>pipe
     # Fill it, so that whoever writes to it waits; then the first lines are lost,
     # if the job lets them be written before it reads.
-    yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | dd of=pipe bs=4096 iflag=fullblock oflag=nonblock 8>&- 2>/dev/null || true
-    "${L[@]}" --json-fd 7 -- sh -c 'sleep 1; timeout 1 cat <pipe >/dev/null; exit 3' 7>pipe 8>&- && false
+    yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | dd of=pipe bs=4096 iflag=fullblock oflag=nonblock 8>&- 2>filled || true
+    filled=$(grep -o '[0-9]* bytes' filled)
+    "${L[@]}" --json-fd 7 -- sh -c 'sleep 4; head -c "$1" <pipe >/dev/null; exit 3' \
+        x "${filled% *}" 7>pipe 8>&- && false
     read -t 5 -ru 8 line
     while [[ $line == x* ]]; do read -t 5 -ru 8 line; done
     [[ $line == *'"event":"command_ended","key":"t/n/k","missed":2,"status":3}' ]] || { echo "$line"; false; }
