@@ -60,7 +60,7 @@ static void begin_hold(struct board *board, uint64_t token)
     int former =
         __atomic_exchange_n(&board->holder, getpid(), __ATOMIC_SEQ_CST);
 
-    for (int i = 0; former && i < 200 && !is_dead(former); i++)
+    for (int i = 0; former && i < 20000 && !is_dead(former); i++)
         usleep(1000);
     if (former && !is_dead(former))
         __atomic_store_n(&board->broken, 1, __ATOMIC_SEQ_CST);
