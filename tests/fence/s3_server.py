@@ -268,7 +268,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def write(self, body, how, refused):
         if "two-steps" in options:
             refused = self.condition()
-            time.sleep(0.05)
+            time.sleep(0.5)
             with lock:
                 etag = None if refused else self.keep(body)
         else:
