@@ -156,7 +156,8 @@ char **pause_environment(const struct pause_grant *grant,
 /* ---- holders
  * ----------------------------------------------------------------- */
 
-/* One line that the job wrote; false: none came in time, or it is gone. */
+/* One line that the job wrote, by one write(2), so that one which has begun is
+ * read to its end; false: none came in time, or it is gone. */
 static bool read_reply(const struct pause_setting *setting,
                        const struct pause_holder *holder, struct hf_span limit,
                        char *line, size_t room, bool *is_gone)
@@ -171,9 +172,9 @@ static bool read_reply(const struct pause_setting *setting,
         struct hf_span left = hf_time_since(end, sys->steady(sys));
         ssize_t got;
 
-        if (left.ns <= 0)
+        if (size == 0 && left.ns <= 0)
             return false;
-        if (poll(&about, 1, (int)hf_span_to_ms_up(left)) <= 0)
+        if (size == 0 && poll(&about, 1, (int)hf_span_to_ms_up(left)) <= 0)
             continue;
         got = read(holder->from, line + size, 1);
         if (got < 0 && errno == EINTR)

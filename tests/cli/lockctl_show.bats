@@ -59,6 +59,22 @@ why() { lockctl show "$1" | sed -n 's/^why  *//p'; }
     [[ $output == *'"waiters":[],"kept":[],"waiting":0,"more":false,"see_also":[]}' ]]
 }
 
+@test "the processes of each who shares a key are told, and the deadline to programs, too" {
+    for n in a b; do
+        starts "$n" -s --key t/n/k -- sh -c 'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 300' x "$D/pid.$n"
+        within 10 test -e "$D/pid.$n"
+    done
+    run lockctl show t/n/k
+    for n in a b; do
+        [[ $output =~ processes\ [0-9]+\ lockrun,.*\ $(cat "$D/pid.$n")\ sleep ]] || { echo "$output"; false; }
+    done
+    run lockctl show t/n/k --json
+    for n in a b; do
+        [[ $output == *"{\"pid\":$(cat "$D/pid.$n"),\"state\":\"S\",\"name\":\"sleep\"}"* ]] || { echo "$output"; false; }
+    done
+    [[ $output =~ \"deadline_in_ms\":[0-9]+, ]]
+}
+
 @test "the token is the job's own" {
     starts a --key t/n/k -- sh -c "echo \$LOCK_TOKEN >$D/token; exec sleep 300"
     within 10 test -s "$D/token"
