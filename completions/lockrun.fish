@@ -26,7 +26,7 @@ complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l class -x -a '(lockct
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l key -x -a '(lockctl complete keys (string replace -r -- "^-[^=]*=" "" (commandline -ct)) 2>/dev/null)' -d 'The key, tenant/namespace/name, or a name alone, which means local/default/NAME'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l ttl -x -d 'How long the lease is good for when it is no longer renewed; batch has 1m, and allows 5s to 10m'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l grace -x -d 'How long a job that is ended is given between TERM and KILL: a quarter of the TTL by default, at most 10s'
-complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l hold-min -x -d 'Let nobody have the key again, not even the same job, before TIME has passed since the grant, 1s to 24h, even if the job ends sooner or everything is killed; lockrun itself does not wait for it'
+complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l hold-min -x -d 'Let nobody have the key again, not even the same job, before TIME has passed since the grant, 1s to 24h, even if the job ends sooner or everything is killed, but not over a reboot; lockrun itself does not wait for it'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l max-run -x -d 'How long the job may run, counted from the grant: then it is asked to end, a grace later killed, and the exit status is 124'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l note -x -d 'What others are told who find the key taken; 200 bytes at most'
 complete -c lockrun -n "test -z (__lockrun_operands)[1]" -l store -r -F -d 'The store, sqlite:PATH, or a path; by default what HOLDFAST_STORE names, or else the store of this user'
