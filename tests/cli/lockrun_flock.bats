@@ -220,7 +220,7 @@ status_of() {
 
 @test "the manual's line for a crontab is silent when it is busy, and runs else" {
     local line
-    line=$(section | sed -n 's/^\.Dl \(lockrun .*\)/\1/p')
+    line=$(section | sed -n 's/^\.Dl \(lockrun .*--skip.*\)/\1/p')
     [ -n "$line" ]
     run bash -c "$(filled "$line")"
     [ "$status" = 3 ]
@@ -232,14 +232,31 @@ status_of() {
     ends a "$started"
 }
 
+@test "the manual's line for a part of a script: it runs, or the script ends with 1" {
+    local line
+    line=$(section | sed -n "s/^\.Dl \(lockrun .* || exit\)$/\1/p")
+    [ -n "$line" ]
+    line=$(filled "$line")
+    run bash -c "${line/-w 30/-w 1}; echo went on"
+    [ "$output" = "ran" ]
+    [ "$status" = 3 ]
+    run bash -c "${line/exit 3/true}; echo went on"
+    [ "$output" = $'ran\nwent on' ] || { echo "$output"; false; }
+    holds a name
+    run bash -c "${line/-w 30/-w 1}; echo went on"
+    [ "$status" = 1 ]
+    [[ $output != *'went on'* ]] || false
+    ends a "$started"
+}
+
 @test "the manual's beginning of a script that locks itself" {
     {
-        echo '#!/bin/sh'
-        section | sed -n '/^\[ "\$LOCK_KEY"/,/^\.Ed/{/^\.Ed/!p}' | sed 's/NAME/name/; s/\\e$/\\/'
-        echo 'echo "$LOCK_KEY $#:$2"; exit 3'
+        printf '#!/bin/sh\nset -u\n'
+        section | sed -n '/^\[ "\${LOCK_KEY-}"/,/^\.Ed/{/^\.Ed/!p}' | sed 's/NAME/name/; s/\\e$/\\/'
+        echo 'echo "$LOCK_KEY $#:${2-}"; exit 3'
     } >script
     chmod +x script
-    [ "$(wc -l <script)" -ge 4 ]
+    [ "$(wc -l <script)" -ge 5 ]
     run ./script a 'b c'
     [ "$status" = 3 ]
     [ "$output" = 'local/default/name 2:b c' ]
