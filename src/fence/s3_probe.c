@@ -195,22 +195,35 @@ static enum hf_err expect(struct prober *prober, enum hf_s3_probe_case which,
 /* The status by which a child tells what became of its write. */
 enum { CHILD_DONE = 0, CHILD_REFUSED = 1, CHILD_FAILED = 2 };
 
+static void wait_for_end(int fd)
+{
+    char byte;
+
+    while (read(fd, &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
 /*
- * In a child: wait until `start_fd` ends (-1: at once), then write, on a
- * connection of its own.
+ * In a child: write, on a connection of its own. With a `start_fd` (else -1)
+ * that is made first, then `ready_fd` closed and the end of `start_fd` waited
+ * for.
  */
 static int write_in_child(struct prober *prober, const struct attempt *attempt,
-                          int start_fd)
+                          int start_fd, int ready_fd)
 {
+    struct hf_s3_object object;
+    struct hf_error ignored;
     enum hf_s3_fate fate;
     struct hf_s3 *s3;
-    char byte;
 
     if (hf_s3_new(hf_s3_sys(prober->s3), prober->config, prober->user_agent,
                   &s3, NULL))
         return CHILD_FAILED;
-    while (start_fd >= 0 && read(start_fd, &byte, 1) < 0 && errno == EINTR)
-        ;
+    if (start_fd >= 0) {
+        (void)!hf_s3_look(s3, attempt->name, &object, &ignored);
+        close(ready_fd);
+        wait_for_end(start_fd);
+    }
     if (try_write(prober, s3, attempt, &fate, NULL, NULL))
         return CHILD_FAILED;
     hf_s3_free(s3);
@@ -254,11 +267,19 @@ static enum hf_err race_once(struct prober *prober, int round, bool *is_right,
     int taken = -1;
     int count = 0;
     int ends[2];
+    int ready[2];
     bool has = false;
     enum hf_err failed = HF_ERR_OK;
 
     if (pipe(ends) < 0)
         return no_child(errno, error);
+    if (pipe(ready) < 0) {
+        int errnum = errno;
+
+        close(ends[0]);
+        close(ends[1]);
+        return no_child(errnum, error);
+    }
     for (; started < RACERS && !failed; started += !failed) {
         struct attempt attempt = {&prober->object, IF_MATCH, prober->etag,
                                   texts[started],  "7",      -1};
@@ -268,11 +289,16 @@ static enum hf_err race_once(struct prober *prober, int round, bool *is_right,
         children[started] = fork();
         if (children[started] == 0) {
             close(ends[1]);
-            _exit(write_in_child(prober, &attempt, ends[0]));
+            close(ready[0]);
+            _exit(write_in_child(prober, &attempt, ends[0], ready[1]));
         }
         if (children[started] < 0)
             failed = no_child(errno, error);
     }
+    /* All of them are connected: now they do meet. */
+    close(ready[1]);
+    wait_for_end(ready[0]);
+    close(ready[0]);
     close(ends[0]);
     close(ends[1]);
     for (int i = 0; i < started; i++)
@@ -331,7 +357,7 @@ static enum hf_err overtake(struct prober *prober, const char *slow,
         attempt.token = "5";
         attempt.pause_fd = ends[1];
         close(ends[0]);
-        _exit(write_in_child(prober, &attempt, -1));
+        _exit(write_in_child(prober, &attempt, -1, -1));
     }
     if (child < 0)
         failed = no_child(errno, error);
