@@ -103,6 +103,7 @@ static void note_stop(struct job *job, int number, struct hf_time now)
         return;
     job->stop_until = hf_time_add(now, STOPS_WITHIN);
     job->stop_look_at = hf_time_add(now, STOP_LOOK_AFTER);
+    job->wake_at = HF_TIME_NEVER;
     job->is_stopped = job->is_stopped || job->stopped_itself;
     job->stops_us = job->stops_us || job->stopped_itself;
     job->stopped_itself = false;

@@ -291,16 +291,25 @@ void tree_signal(struct tree *tree, int number, enum tree_whom whom,
     pids_clear(&all);
 }
 
+/* Stopped; or it will be, as soon as what it waits for in the kernel is over.
+ */
+static bool stands(pid_t pid)
+{
+    struct proc_about about;
+
+    return proc_about(pid, &about) &&
+           (about.state == 'T' || (about.state == 'D' && proc_is_to_stop(pid)));
+}
+
 void tree_wake(struct tree *tree)
 {
     struct pids all = {.list = NULL};
-    struct proc_about about;
 
     if (tree->cgroup.fd >= 0)
         cgroup_thaw(&tree->cgroup);
     collect(tree, &all);
     for (size_t i = 0; tree_can_walk(tree) && i < all.count; i++) {
-        if (proc_about(all.list[i], &about) && about.state == 'T')
+        if (stands(all.list[i]))
             (void)signal_one(tree, all.list[i], SIGCONT);
     }
     pids_clear(&all);

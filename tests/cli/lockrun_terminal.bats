@@ -102,6 +102,20 @@ is_in_state() { [[ $(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat") == [$2] ]]; }
     shows status=6
 }
 
+@test "C32: stopped so, and let go on alone: the command goes on with it" {
+    types "lockrun --key t/n/k -- '$HF_BUILD/tests/guardian/in_vfork' up go sh -c 'touch f''in; exit 6'"
+    appears up
+    presses '\032'
+    shows Stopped
+    for pid in $(pgrep -x lockrun); do
+        [ "$(readlink "/proc/$pid/cwd")" != "$PWD" ] || kill -CONT "$pid"
+    done
+    sleep 0.3
+    touch go
+    appears fin
+    within 10 is_free
+}
+
 @test "C32: a waiting lockrun stops and goes on, too" {
     holds a t/n/k
     types 'lockrun --key t/n/k -w 60 -- touch ran'

@@ -110,9 +110,9 @@ END
     each_way group_stopped
 }
 
-brought_back() { # NAME WORD...: the job, which makes the file up.NAME
-    local n=$1
-    shift
+brought_back() { # NAME STATUS WORD...: the job, which makes the file up.NAME
+    local n=$1 wanted=$2
+    shift 2
     ${AS-} setsid lockrun --store="$D/store/$n" --key t/n/k --ttl 30s --grace 16s \
         -- "$@" 2>"$D/err.$n" 3>&- &
     started=$!
@@ -127,25 +127,41 @@ brought_back() { # NAME WORD...: the job, which makes the file up.NAME
     : >"$D/go.$n"
     kill -TERM "$started" || :
     ended "$started"
-    [ "$status" = 143 ] || { echo "$n: status $status"; cat "$D/err.$n"; return 1; }
+    [ "$status" = "$wanted" ] || { echo "$n: status $status"; cat "$D/err.$n"; return 1; }
     grep -q 'nobody has taken the key, so it goes on' "$D/err.$n"
     [ "$(wc -l <"$D/err.$n")" = 1 ]
 }
 all_brought_back() {
     local n jobs=() job
     for n in 1 2 3 4; do
-        brought_back "$n" sh -c 'echo >"$1"; sleep 300' x "$D/up.$n" &
+        brought_back "$n" 143 sh -c 'echo >"$1"; sleep 300' x "$D/up.$n" &
         jobs+=($!)
     done
     # In a moment in which no signal is taken: a shell begins a command.
     for n in 5 6; do
-        brought_back "$n" "$HF_BUILD/tests/guardian/in_vfork" "$D/up.$n" "$D/go.$n" sleep 300 &
+        brought_back "$n" 6 "$HF_BUILD/tests/guardian/in_vfork" "$D/up.$n" "$D/go.$n" sleep 300 &
         jobs+=($!)
     done
     for job in "${jobs[@]}"; do wait "$job"; done
 }
 @test "the whole group stopped and let go on within the TTL: it goes on, though late for TERM" {
     each_way all_brought_back
+}
+
+asked_in_vfork() {
+    set -m
+    launch asked --max-run 2s --grace 60s --ttl 5m --verbose -- \
+        "$HF_BUILD/tests/guardian/in_vfork" "$D/up.asked" "$D/go.asked" true
+    set +m
+    appears "$D/up.asked"
+    kill -TSTP -- "-$started"
+    # TERM alone would leave it stopped before it could do anything about that.
+    ended "$started"
+    [ "$status" = 124 ]
+    grep -q 'the command ended with 6$' "$D/err.asked" || { cat "$D/err.asked"; false; }
+}
+@test "one that was stopped in vfork and is asked to end is let go on, too" {
+    each_way asked_in_vfork
 }
 
 alone_stopped() {
