@@ -2,11 +2,13 @@
 #include "cmd/lockrun/dry_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/duration.h"
 #include "base/escape.h"
@@ -199,6 +201,24 @@ static enum hf_err look(struct hf_transport *transport, struct hf_sys *sys,
     return err;
 }
 
+/* Could the store be written, or made? */
+static enum hf_err try_store(const char *place, const char *folder,
+                             struct hf_error *error)
+{
+    int errnum = 0;
+
+    if (faccessat(AT_FDCWD, place, R_OK | W_OK, AT_EACCESS))
+        errnum = errno;
+    if (errnum == ENOENT)
+        errnum =
+            faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) ? errno : 0;
+    return errnum ? hf_error_set_errno(error,
+                                       errnum == EACCES ? HF_ERR_DENIED
+                                                        : HF_ERR_UNAVAILABLE,
+                                       errnum, "open %s", place)
+                  : HF_ERR_OK;
+}
+
 /* What a run finds out only when it comes to it. */
 static enum hf_err look_ahead(const struct lockrun_options *options,
                               struct hf_transport *transport,
@@ -217,7 +237,7 @@ static enum hf_err look_ahead(const struct lockrun_options *options,
     if (stat(folder, &about))
         return hf_error_set_errno(error, HF_ERR_UNAVAILABLE, errno,
                                   "the store's folder %s", folder);
-    return HF_ERR_OK;
+    return try_store(place, folder, error);
 }
 
 int dry_run(struct hf_sys *sys, const struct lockrun_options *options,

@@ -332,6 +332,9 @@ static enum hf_err judge_file(struct hf_sqlite *sq, const char *where,
                               const char *name, const struct stat *about,
                               struct hf_error *error)
 {
+    /* Opened to be written, it would have been refused so. */
+    if (S_ISDIR(about->st_mode))
+        return hf_sqlite_place_error(error, EISDIR, "open", where, name);
     if (!S_ISREG(about->st_mode))
         return hf_sqlite_place_refuse(error, where, name, about,
                                       "is not a regular file");

@@ -273,6 +273,25 @@ refused_alike() {
     chmod 755 odd
     runs lockrun --store="$s" --key t/n/k --dry-run -- true
     [ "$status" = 0 ]
+    refused_alike 69 "open $D/odd: Is a directory" --store="$D/odd" --key t/n/k
+    [ "$(id -u)" = 0 ] || skip 'only root can be another user, and mount'
+    chmod 755 .
+    mkdir -m 755 theirs
+    by_another() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+    for more in '' --dry-run; do
+        # shellcheck disable=SC2086
+        runs by_another lockrun --store="$D/theirs/db" --key t/n/k $more -- touch ran
+        [ "$status" = 77 ]
+        [[ $output == *"open $D/theirs/db: Permission denied"* ]]
+    done
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    for more in '' --dry-run; do
+        # shellcheck disable=SC2086
+        runs unshare -m sh -c 'mount -t tmpfs -o ro,mode=755 none "$1" && shift && exec "$@"' x \
+            "$D/theirs" lockrun --store="$D/theirs/db" --key t/n/k $more -- touch ran
+        [ "$status" = 69 ]
+        [[ $output == *"open $D/theirs/db: Read-only file system"* ]]
+    done
 }
 
 @test "--dry-run inside a hold of the same key refuses what a run would, or tells that it joins" {
