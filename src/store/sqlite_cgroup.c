@@ -76,8 +76,9 @@ static bool says_empty(struct hf_sqlite *sq, int events)
     char text[256];
     ssize_t got = sq->sys->pread(sq->sys, events, text, sizeof(text) - 1, 0);
 
+    /* The folder was removed since it was opened: only an empty one is. */
     if (got < 0)
-        return false;
+        return got == -ENODEV;
     text[got] = '\0';
     return strstr(text, "populated 0") != NULL;
 }

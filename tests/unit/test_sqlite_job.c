@@ -231,6 +231,31 @@ static void without_a_cgroup_nothing_is_killed(void **state)
     assert_false(was_killed(&group));
 }
 
+/* What reading a file of a folder that was removed since gives. */
+static ssize_t reads_no_device(struct hf_sys *sys, int fd, void *to,
+                               size_t size, off_t at)
+{
+    (void)sys;
+    (void)fd;
+    (void)to;
+    (void)size;
+    (void)at;
+    return -ENODEV;
+}
+
+static void what_is_removed_meanwhile_is_empty(void **state)
+{
+    struct lab *lab = *state;
+    struct group group;
+
+    make_group(lab, &group, "holdfast-one");
+    lab->fake.sys.pread = reads_no_device;
+    lab->fake.tick = hf_span_ms(500);
+    assert_true(
+        hf_sqlite_cgroup_kill(&group.sq, group.path, &group.head, getuid()));
+    assert_true(was_killed(&group));
+}
+
 static void what_does_not_get_empty_is_not_waited_for_long(void **state)
 {
     struct lab *lab = *state;
@@ -256,6 +281,7 @@ int main(void)
         LAB_TEST(a_folder_that_lockrun_does_not_make_is_not_killed),
         LAB_TEST(a_folder_with_another_number_is_not_killed),
         LAB_TEST(without_a_cgroup_nothing_is_killed),
+        LAB_TEST(what_is_removed_meanwhile_is_empty),
         LAB_TEST(what_does_not_get_empty_is_not_waited_for_long),
     };
 
