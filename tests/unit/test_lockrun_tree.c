@@ -65,6 +65,12 @@ bool proc_about(pid_t pid, struct proc_about *about)
     return true;
 }
 
+bool proc_is_to_stop(pid_t pid)
+{
+    assert_int_equal(pid, listed);
+    return false;
+}
+
 void proc_scan(struct pids *tree)
 {
     (void)tree;
