@@ -123,18 +123,14 @@ static enum hf_err judge_nesting(const struct lockrun_options *options,
                                  const char *key, const struct hf_request *show,
                                  struct hf_buf *out, struct hf_error *error)
 {
-    for (size_t i = 0; i < show->info_count; i++) {
-        const struct hf_hold_info *info = &show->infos[i];
+    const struct hf_hold_info *outer = nested_among(show);
 
-        if ((info->kind == HF_SHARE && options->mode == HF_SHARED) ||
-            !nested_is_outer(info))
-            continue;
-        if (nested_judge(options, key, info, error))
-            return error->code;
-        (void)hf_buf_printf(out, "nested   under the hold of pid %u\n",
-                            (unsigned int)info->who.pid);
+    if (!outer || (outer->kind == HF_SHARE && options->mode == HF_SHARED))
         return HF_ERR_OK;
-    }
+    if (nested_judge(options, key, outer, error))
+        return error->code;
+    (void)hf_buf_printf(out, "nested   under the hold of pid %u\n",
+                        (unsigned int)outer->who.pid);
     return HF_ERR_OK;
 }
 

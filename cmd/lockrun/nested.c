@@ -31,7 +31,7 @@ static bool is_ancestor(pid_t pid)
     return at == pid;
 }
 
-bool nested_is_outer(const struct hf_hold_info *info)
+static bool is_outer(const struct hf_hold_info *info)
 {
     const char *session = getenv("LOCK_SESSION");
 
@@ -66,27 +66,35 @@ static char *const *outer_environment(struct run *run,
                : environment->list;
 }
 
+const struct hf_hold_info *nested_among(const struct hf_request *who)
+{
+    for (size_t i = 0; i < who->info_count; i++) {
+        if (is_outer(&who->infos[i]))
+            return &who->infos[i];
+    }
+    return NULL;
+}
+
 bool nested_find(const struct run *run, struct hf_hold_info *outer)
 {
     const struct hf_request *busy = hf_session_busy(run->session);
+    const struct hf_hold_info *found;
     struct hf_request all;
-    bool is_found = false;
 
     if (busy->info_count == 0)
         return false;
     *outer = busy->infos[0];
-    if (nested_is_outer(outer))
+    if (is_outer(outer))
         return true;
     /* Others may share it with the outer one: the first of them was named. */
     if (outer->kind == HF_HOLD || outer->kind == HF_FLOOR)
         return false;
     ask_who_has(&run->store, run->key, run->sys, &all);
-    for (size_t i = 0; i < all.info_count && !is_found; i++) {
-        *outer = all.infos[i];
-        is_found = nested_is_outer(outer);
-    }
+    found = nested_among(&all);
+    if (found)
+        *outer = *found;
     hf_request_clear(&all);
-    return is_found;
+    return found != NULL;
 }
 
 /* What is asked of a hold, and is not ours to do. */

@@ -11,8 +11,8 @@
 
 #include "cmd/lockrun/run.h"
 
-/* Does it run us? */
-bool nested_is_outer(const struct hf_hold_info *info);
+/* Of those who have a key: the hold under which we run, or NULL. */
+const struct hf_hold_info *nested_among(const struct hf_request *who);
 /* Does --nested let the command run under it? Else the sentence that refuses
  * it (USAGE). */
 enum hf_err nested_judge(const struct lockrun_options *options, const char *key,

@@ -105,6 +105,15 @@ bool proc_about(pid_t pid, struct proc_about *about)
     return true;
 }
 
+/* Its signals, as lines of its status. */
+static bool read_status(pid_t pid, char text[4096])
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    return proc_read(path, text, 4096) > 0;
+}
+
 /* Of its status, the line that begins so; 0 where that is not told. */
 static uint64_t signal_mask(const char *status, const char *name)
 {
@@ -117,11 +126,9 @@ static uint64_t signal_mask(const char *status, const char *name)
 
 bool proc_is_pending(pid_t pid, int number)
 {
-    char path[64];
     char text[4096];
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    return proc_read(path, text, sizeof(text)) > 0 &&
+    return read_status(pid, text) &&
            signal_mask(text, "\nShdPnd:") & BIT_OF(number);
 }
 
@@ -130,11 +137,9 @@ bool proc_is_to_stop(pid_t pid)
     const uint64_t stops =
         BIT_OF(SIGSTOP) | BIT_OF(SIGTSTP) | BIT_OF(SIGTTIN) | BIT_OF(SIGTTOU);
     uint64_t pending;
-    char path[64];
     char text[4096];
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (proc_read(path, text, sizeof(text)) <= 0)
+    if (!read_status(pid, text))
         return false;
     pending = signal_mask(text, "\nSigPnd:") | signal_mask(text, "\nShdPnd:");
     return pending & stops & ~signal_mask(text, "\nSigBlk:") &
