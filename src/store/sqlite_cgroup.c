@@ -120,7 +120,7 @@ static bool may_be_killed(struct hf_sqlite *sq, const char *path,
            about.st_ino == head->cgroup_ino && about.st_uid == uid;
 }
 
-static void wait_until_empty(struct hf_sqlite *sq, int events)
+static bool wait_until_empty(struct hf_sqlite *sq, int events)
 {
     struct hf_sys *sys = sq->sys;
     struct hf_time until = hf_time_add(sys->steady(sys), KILL_LIMIT);
@@ -130,9 +130,10 @@ static void wait_until_empty(struct hf_sqlite *sq, int events)
         struct hf_span left = hf_time_since(until, sys->steady(sys));
 
         if (left.ns <= 0)
-            break;
+            return false;
         (void)poll(&change, 1, (int)hf_span_to_ms_up(left));
     }
+    return true;
 }
 
 bool hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
@@ -153,9 +154,8 @@ bool hf_sqlite_cgroup_kill(struct hf_sqlite *sq, const char *path,
         sys->close(sys, fd);
     }
     if (events >= 0) {
-        if (put > 0)
-            wait_until_empty(sq, events);
-        is_empty = says_empty(sq, events);
+        is_empty =
+            put > 0 ? wait_until_empty(sq, events) : says_empty(sq, events);
         sys->close(sys, events);
     }
     return is_empty;
