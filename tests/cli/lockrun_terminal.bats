@@ -60,12 +60,14 @@ is_in_state() { [[ $(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat") == [$2] ]]; }
 }
 
 @test "C32: ^Z stops lockrun with its job, fg lets both go on" {
-    types 'lockrun --key t/n/k -- sh -c "echo \$PPID \$\$ >up.new; mv up.new up; while [ ! -e stop ]; do sleep 0.05; done; echo f''in; exit 6"'
+    # It begins no other one meanwhile: then it could not stop.
+    mkfifo never
+    types 'lockrun --key t/n/k -- bash -c "echo \$PPID \$\$ >up.new; mv up.new up; while [ ! -e stop ]; do read -rt 0.05 <>never; done; echo f''in; exit 6"'
     appears up
     read -r parent job <up
     presses '\032'
     shows Stopped
-    is_in_state "$job" TD
+    is_in_state "$job" T
     [ "$(running 'lockrun --key t/n/k' | while read -r pid; do is_in_state "$pid" T && echo yes; done | head -n 1)" = yes ]
     runs "${L[@]}" -n -- true
     [ "$status" = 75 ]

@@ -73,7 +73,7 @@ for number in [first] + more:
         os.kill(pid, signal.SIGCONT)
 END
     local n how all
-    for n in 1 2 3; do
+    for n in 1 2 3 4 5; do
         for how in TERM 'TERM HUP' INT QUIT USR1 USR2 WINCH; do
             rm -f "$D"/got*
             launch "each$n${how/ /.}" --ttl 60s -- python3 "$D/notes.py" "$D/got"
