@@ -11,6 +11,9 @@
 /* So long at least what was killed is waited for, when the lease is over. */
 #define GIVE_UP_AFTER hf_span_ms(5000)
 
+/* So much later than it should have done a thing is not chance any more. */
+#define STOOD_STILL hf_span_ms(1000)
+
 /* Why a job had to be stopped. */
 static const char guarded_reason[] =
     "lockrun stood still when the lease was to end";
@@ -145,8 +148,9 @@ static int start_job(struct run *run)
 static void tell_renewed(const struct run *run)
 {
     const struct hf_class *rules = hf_session_rules(run->session);
+    struct hf_span stood = hf_session_stood(run->session);
 
-    if (run->stood.ns < STOOD_STILL.ns) {
+    if (stood.ns < STOOD_STILL.ns) {
         say_step(&run->say, "the lease is renewed again");
         return;
     }
@@ -154,7 +158,7 @@ static void tell_renewed(const struct run *run)
         "lockrun stood still for %s (a stop, or too much load), so long that "
         "the job on %s was to be asked to end; nobody has taken the key, so it "
         "goes on. A longer --ttl bears longer stops: class %s allows %s",
-        hf_duration_print(hf_span_ms(run->stood.ns / 1000000)).text, run->key,
+        hf_duration_print(hf_span_ms(stood.ns / 1000000)).text, run->key,
         rules->name, hf_duration_print(hf_span_ms(rules->ttl_max_ms)).text);
 }
 

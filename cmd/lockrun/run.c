@@ -46,7 +46,6 @@ void run_wait(struct run *run, struct hf_time at, int events_fd)
     limit = hf_span_to_timespec(left);
     (void)ppoll(ready, 3, at.ns == INT64_MAX ? NULL : &limit, NULL);
     run_turn(run);
-    run->stood = hf_time_since(run->now, at);
 }
 
 static void tell_notice(struct run *run)

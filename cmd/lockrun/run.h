@@ -48,7 +48,6 @@ struct run {
     bool knows_holder;   /* who is in the way was looked at while waiting */
     struct hf_time max_run_at;
     bool is_over_max_run;
-    struct hf_span stood;   /* so much later than it was to did a wait end */
     struct memory memory;   /* for --json */
     bool told_of_guardian;  /* that it ended the job */
     bool told_of_leftovers; /* to the store, for who finds the key taken */
@@ -75,9 +74,6 @@ int run_job(struct run *run);
  */
 
 enum { STATUS_MAX_RUN = 124, STATUS_SIGNAL = 128 };
-
-/* So much later than it should have woken is not chance any more. */
-#define STOOD_STILL hf_span_ms(1000)
 
 /* Read the clocks. */
 void run_turn(struct run *run);

@@ -44,6 +44,8 @@ struct hf_session {
     struct hf_hold_ref hold;
     struct hf_deadline deadline;
     struct hf_time renew_next;
+    struct hf_time renew_due; /* of the one that was asked for last */
+    struct hf_span stood;
     struct hf_time kill_due; /* fixed when TERM was told */
     bool doubt;
     bool term_told;
@@ -212,6 +214,7 @@ static void renew(struct hf_session *session, struct hf_time now,
         session->renew.holds = &session->hold;
         session->renew.hold_count = 1;
     }
+    session->renew_due = session->renew_next;
     session->renew_next = HF_TIME_NEVER;
     submit(session, &session->renew, &session->renew_out, now, wall);
 }
@@ -444,6 +447,7 @@ static void renewed(struct hf_session *session, struct hf_time now,
         else
             hold(session, now, wall);
     } else if (told && !session->term_told) {
+        session->stood = hf_time_since(now, session->renew_due);
         tell(session, HF_NEWS_RENEWED);
     }
 }
@@ -570,6 +574,8 @@ static void start(struct hf_session *session, struct hf_time now,
 enum hf_news hf_session_next(struct hf_session *session, struct hf_time now,
                              struct hf_wall wall)
 {
+    enum hf_news first;
+
     if (session->state == NEW)
         start(session, now, wall);
     while (session->news_count == 0) {
@@ -584,14 +590,11 @@ enum hf_news hf_session_next(struct hf_session *session, struct hf_time now,
         if (!judge_deadline(session, now))
             return HF_NEWS_NONE;
     }
-    {
-        enum hf_news first = session->news[0];
-
-        session->news_count--;
-        memmove(session->news, session->news + 1,
-                session->news_count * sizeof(session->news[0]));
-        return first;
-    }
+    first = session->news[0];
+    session->news_count--;
+    memmove(session->news, session->news + 1,
+            session->news_count * sizeof(session->news[0]));
+    return first;
 }
 
 int hf_session_fd(const struct hf_session *session)
@@ -609,8 +612,7 @@ struct hf_time hf_session_wake_at(const struct hf_session *session)
         if (!session->renew_out && !session->hold_gone)
             at = hf_time_min(at, session->renew_next);
     }
-    at = hf_time_min(at, next_deadline(session));
-    return at;
+    return hf_time_min(at, next_deadline(session));
 }
 
 /* ---- commands
@@ -770,6 +772,11 @@ int hf_session_state_fd(const struct hf_session *session)
 const struct hf_deadline *hf_session_deadline(const struct hf_session *session)
 {
     return &session->deadline;
+}
+
+struct hf_span hf_session_stood(const struct hf_session *session)
+{
+    return session->stood;
 }
 
 bool hf_session_in_doubt(const struct hf_session *session)

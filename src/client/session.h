@@ -110,6 +110,10 @@ const char *hf_session_state_path(const struct hf_session *session);
 int hf_session_state_fd(const struct hf_session *session);
 /* The present deadline; sent_at moves with each renewal. */
 const struct hf_deadline *hf_session_deadline(const struct hf_session *session);
+/* After RENEWED: so long after that renewal was due did it succeed. Only who
+ * stood still, or a store that did, makes this long: one that fails is due
+ * again soon. */
+struct hf_span hf_session_stood(const struct hf_session *session);
 bool hf_session_in_doubt(const struct hf_session *session);
 /* True from TERM or KILL on: the lease is lost or will be. */
 bool hf_session_is_lost(const struct hf_session *session);

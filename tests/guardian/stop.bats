@@ -133,8 +133,13 @@ brought_back() { # NAME STATUS WORD...: the job, which makes the file up.NAME
 }
 all_brought_back() {
     local n jobs=() job
-    for n in 1 2 3 4; do
+    for n in 1 2; do
         brought_back "$n" 143 sh -c 'echo >"$1"; sleep 300' x "$D/up.$n" &
+        jobs+=($!)
+    done
+    # Often before lockrun has come to wait for anything.
+    for n in 3 4; do
+        brought_back "$n" 143 sh -c 'echo >"$1"; kill -STOP 0; sleep 300' x "$D/up.$n" &
         jobs+=($!)
     done
     # In a moment in which no signal is taken: a shell begins a command.

@@ -382,6 +382,8 @@ static void doubt_is_over_when_a_renewal_succeeds(void **state)
     assert_true(hf_session_in_doubt(session));
     script.renewal = HF_ANSWER_DONE;
     assert_int_equal(at(&script, session, 3000), HF_NEWS_RENEWED);
+    /* It was awake, and tried on. */
+    assert_true(hf_session_stood(session).ns < hf_span_ms(1000).ns);
     assert_false(hf_session_in_doubt(session));
     assert_int_equal(at(&script, session, 4900), HF_NEWS_NONE);
     hf_session_free(session, script.now, wall);
@@ -398,6 +400,8 @@ static void who_wakes_late_on_this_kernel_asks_first(void **state)
     session = holding(&script);
     /* Nobody took it: renewed, and the job goes on. */
     assert_int_equal(at(&script, session, 20000), HF_NEWS_RENEWED);
+    /* From when that was due, wherever it was that it stood. */
+    assert_int_equal(hf_session_stood(session).ns, hf_span_ms(18000).ns);
     assert_false(hf_session_is_lost(session));
     /* Somebody took it: killed at once, without a TERM before. */
     script.stands = false;
