@@ -134,7 +134,7 @@ static int start_job(struct run *run)
     if (run->job.guardian.was_late) {
         say(&run->say,
             "the lease of %s was to end before %s was started (its file is "
-            "slow): it was killed",
+            "slow, or all was stopped): it was killed",
             run->key, run->program.absolute);
         run_event_reason(run, EVENT_LOST, late_reason);
         return 0;
@@ -307,10 +307,14 @@ static void attend_job(struct run *run)
     }
     /* We woke late, and the job is gone: who took the key may have ended it.
      * Whether it was taken decides about the status. */
+    run_turn(run);
     if (run->job.is_gone &&
         hf_time_reached(hf_deadline_kill_at(hf_session_deadline(run->session)),
                         run->now))
         hear_all(run);
+    /* Had it gone before we first looked, nobody has told of it yet. */
+    if (!hf_session_is_lost(run->session))
+        tell_of_guardian(run);
 }
 
 static void set_max_run(struct run *run)

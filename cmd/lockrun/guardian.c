@@ -18,6 +18,13 @@
  */
 #define WAKE_AFTER hf_span_ms(1000)
 
+/*
+ * Who finds so late that the time is over stood still, and so did the guardian
+ * perhaps: it has a moment to tell that the command is made.
+ */
+#define LATE hf_span_ms(20)
+#define MOMENT hf_span_ms(25)
+
 /* A command that is still being made after its time is killed so often. */
 #define KILL_AGAIN hf_span_ms(20)
 #define A_SECOND hf_span_ms(1000)
@@ -82,13 +89,25 @@ static void wait_for_start(struct guardian *guardian, struct hf_sys *sys,
 {
     struct guardian_page *page = guardian->page;
     struct pids refused = {.list = NULL};
+    struct hf_time kill_at = {page->kill_at};
+    struct hf_time late_at = hf_time_add(kill_at, LATE);
     bool was_silent = false;
 
-    while (page->stage == GUARDIAN_STARTING && !has_ended(guardian->pid)) {
-        struct hf_time kill_at = {page->kill_at};
-        struct hf_span left = hf_time_since(kill_at, sys->steady(sys));
+    for (;;) {
+        /* Before the page is read: what is found starting was so at this time,
+         * however long we stand still in between. */
+        struct hf_time now = sys->steady(sys);
+        struct hf_span left;
 
+        if (has_ended(guardian->pid) || page->stage != GUARDIAN_STARTING)
+            break;
+        if (hf_time_reached(late_at, now)) {
+            kill_at = hf_time_add(now, MOMENT);
+            late_at = HF_TIME_NEVER;
+        }
+        left = hf_time_since(kill_at, now);
         if (left.ns <= 0) {
+            late_at = HF_TIME_NEVER;
             guardian->was_late = true;
             tree_kill(tree, &refused);
             left = KILL_AGAIN;

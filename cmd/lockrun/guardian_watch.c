@@ -232,6 +232,9 @@ static void watch_start(void *context, int fd, pid_t child)
         let_go_on(child);
         if (!page->was_late &&
             (ready[1].revents || hf_time_reached(kill_at, guard->now))) {
+            /* It may have been made while we stood still after that look. */
+            if (poll(ready, 1, 0) > 0)
+                return;
             page->was_late = true;
             (void)kill(child, SIGKILL);
             /* No more is to be done than to see it end. */
